@@ -1,0 +1,26 @@
+"""From a synchronization matrix to attention weights and output (docs/spec.md section 2)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def normalise(sync: Array) -> Array:
+    """Row weights ``W_ij = S_ij / sum_k S_ik`` of the positive part of S; a zero row stays zero.
+
+    Parameters
+    ----------
+    sync : (H, N, N), masked cells already zero.
+
+    >>> normalise(np.array([[[1.0, 1.0], [0.0, 0.0]]])).tolist()
+    [[[0.5, 0.5], [0.0, 0.0]]]
+    """
+    positive = np.maximum(sync, 0.0)
+    total = positive.sum(axis=-1, keepdims=True)
+    return np.divide(positive, total, out=np.zeros_like(positive), where=total > 0)
+
+
+def attend(weights: Array, values: Array | None) -> Array | None:
+    """Output ``y_i = sum_j W_ij V_j``, shape (H, N, D_v); None without values."""
+    return None if values is None else weights @ values

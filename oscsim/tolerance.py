@@ -1,0 +1,94 @@
+"""How close is close enough: the only file with tolerance numbers, each with its derivation.
+
+An error in the pair law (rounding, quantisation, finite settling) reaches S through
+``S = |J| sqrt(1 - rho^2)``, ``rho = d/|a|``, so ``|dS| <= |J| condition |d rho|`` with
+``condition = 1/sqrt|1 - rho^2|``. A target therefore states one *epsilon*, the error at condition 1,
+and every cell is allowed ``epsilon * condition``; cells so close to the edge that the target cannot
+tell locked from unlocked are left out, counted, and their share is capped (docs/spec.md section 5).
+"""
+
+import math
+from dataclasses import dataclass
+
+# A condition above this is not compared: it would turn a small epsilon into a tolerance that any
+# answer passes (1e-2 of the coupling for a float32 kernel already at 1e3).
+CONDITION_CAP = 100.0
+
+# |1 - rho^2| < 1/cap^2 is, to first order, |rho - 1| < 1/(2 cap^2): the cells whose condition is capped.
+EDGE_BAND = 0.5 / CONDITION_CAP**2
+
+# Simulated lock: |<exp(i psi)>| of an unlocked cell is (rho - sqrt(rho^2 - 1)), which reaches 0.99 only
+# for rho < 1.00005 = 1 + EDGE_BAND; so outside the band this threshold decides without error.
+LOCK_THRESHOLD = 0.99
+
+# An epsilon above this could not reject an answer that is 10 % wrong.
+LARGEST_EPSILON = 0.05
+
+# Float64 circuit or process: what is left when the run stops, not rounding, is the error.
+# A run stops when its residual |d psi / d tau| (own clock) is below SETTLE_RESIDUAL; the distance to
+# the fixed point is residual * condition, so the read-out error is at most SETTLE_RESIDUAL * condition.
+SETTLE_RESIDUAL = 1e-8
+FLOAT64_EPSILON = 1e-6
+
+# Float32 kernel: d, J and a carry a few roundings each (2^-24), amplified by alpha d^2 <= 30 before J
+# is negligible: 30 * 2^-24 * 4 = 7e-6.
+FLOAT32_EPSILON = 1e-5
+
+# Closed form and oracle ODE against each other, both in float64 with solver tolerance 1e-10.
+ORACLE_EPSILON = 1e-8
+
+# Default fixed-point format (24-bit phase, 16-bit sine payload, 8-bit weights): half a least
+# significant bit of an 8-bit signed weight is 2^-8 of full scale, doubled for phase, sine and step.
+FIXED_POINT_EPSILON = 2.0**-7
+
+# Share of off-diagonal unmasked cells a target may leave undecided.
+EXCLUDED_SHARE = 0.02
+EXCLUDED_SHARE_FIXED_POINT = 0.10
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """What a run promises about its numbers.
+
+    Parameters
+    ----------
+    epsilon : error of S per unit of condition and of max(1, |J|); also rad per unit of phase condition.
+    band : cells with ``|d/|a| - 1| <= band`` are not compared.
+    averaging_error : extra error of the mean of unlocked cells, a fraction of |J| (see euler_bias).
+    excluded_share : largest share of cells that may be inside the band.
+    """
+
+    epsilon: float
+    band: float = EDGE_BAND
+    averaging_error: float = 0.0
+    excluded_share: float = EXCLUDED_SHARE
+
+
+FLOAT64 = Accuracy(FLOAT64_EPSILON)
+FLOAT32 = Accuracy(FLOAT32_EPSILON)
+ORACLE = Accuracy(ORACLE_EPSILON)
+
+
+def condition_of_ratio(rho: float) -> float:
+    """``max(1, 1/sqrt|1 - rho^2|)``: growth of a relative error of d/a into S.
+
+    >>> condition_of_ratio(0.0), round(condition_of_ratio(0.8), 6)
+    (1.0, 1.666667)
+    """
+    gap = abs((1.0 - rho) * (1.0 + rho))
+    return math.inf if gap == 0 else max(1.0, 1.0 / math.sqrt(gap))
+
+
+def euler_bias(rho: float, step: float) -> float:
+    """Shift of ``<cos psi>`` of an unlocked cell under explicit Euler, as a positive number.
+
+    ``(h a/2)(1 - d (d - Omega)/a^2)`` with ``Omega = sqrt(d^2 - a^2)``, for a cell on its own clock:
+    ``step = h max(a, d)``, dimensionless, so ``h a = step/rho`` (docs/spec.md section 3).
+
+    >>> round(euler_bias(1.3, 1 / 32), 4)
+    0.0047
+    """
+    if rho <= 1.0 or math.isinf(rho):
+        return 0.0
+    omega = math.sqrt((rho - 1.0) * (rho + 1.0))
+    return step / (2.0 * rho) * (1.0 - rho * (rho - omega))
