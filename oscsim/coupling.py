@@ -41,7 +41,8 @@ def real_array(value: Any, name: str, shape_text: str, ranks: tuple[int, ...]) -
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise SpecError(
-            f"{name}{list(where)}: given {array[where]}, expected a finite number of magnitude at most {MAX_MAGNITUDE:g}"
+            f"{name}{list(where)}: given {array[where]}, "
+            f"expected a finite number of magnitude at most {MAX_MAGNITUDE:g}"
         )
     return canonical_array(array)
 

@@ -24,3 +24,9 @@ def normalise(sync: Array) -> Array:
 def attend(weights: Array, values: Array | None) -> Array | None:
     """Output ``y_i = sum_j W_ij V_j``, shape (H, N, D_v); None without values."""
     return None if values is None else weights @ values
+
+
+def phase_sync(j: Array, phase: Array, source: Array) -> Array:
+    """``J_ij (1/D) sum_l cos(phase_i^l - source_j^l)``, shape (H, N, N)."""
+    left, right = np.exp(1j * phase), np.exp(-1j * source)
+    return j * (left @ right.transpose(0, 2, 1)).real / phase.shape[2]

@@ -15,6 +15,15 @@ from oscsim.tolerance import Accuracy
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+ORACLES = {
+    "pair": "closed form of the pair law",
+    "clamped": "exact flow map of the clamped law",
+    "locked_network": "stable fully locked state of the network",
+    "two_oscillators": "pair law of two coupled oscillators",
+    "mean_field": "mean-field closed form with the spec's order parameter: an approximation, "
+    "the network has no stable fully locked state near zero",
+}
+
 KIND = "sync-result"
 SCHEMA_VERSION = 1
 
@@ -66,22 +75,32 @@ class Conditioning:
 
     Parameters
     ----------
-    oracle : what the reference is, in words; exact : False for the mean-field approximation.
-    unmasked : (N, N) bool; scale : (H, N, N) = max(1, |J|).
+    law : which exact answer this is: "pair", "clamped", "locked_network", "two_oscillators"; or
+        "mean_field", the closed form of a network that has no exact one.
+    unmasked : (N, N) bool; coupling : (H, N, N) = |J|.
     condition : (H, N, N) growth of a relative error into S.
     edge_distance : (H, N, N) ``|d/|a| - 1|``, infinity where there is no edge.
     phase_condition : (H, N, D) growth into .phase, or None when there is no phase.
     values : (H, N, D_v) or None.
     """
 
-    oracle: str
-    exact: bool
+    law: str
     unmasked: Mask
-    scale: Array
+    coupling: Array
     condition: Array
     edge_distance: Array
     phase_condition: Array | None = None
     values: Array | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether disagreement is an error (or only a finding)."""
+        return self.law != "mean_field"
+
+    @property
+    def oracle(self) -> str:
+        """The law in words."""
+        return ORACLES[self.law]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +159,7 @@ class SyncResult:
         }
         arrays = {name: getattr(self, name) for name in _ARRAYS if getattr(self, name) is not None}
         if self.conditioning is not None:
-            header["conditioning"] = {"oracle": self.conditioning.oracle, "exact": self.conditioning.exact}
+            header["conditioning"] = {"law": self.conditioning.law}
             for name in _CONDITIONING_ARRAYS:
                 if getattr(self.conditioning, name) is not None:
                     arrays[f"conditioning.{name}"] = getattr(self.conditioning, name)
@@ -168,4 +187,4 @@ class SyncResult:
 
 
 _ARRAYS = ("sync", "locked", "weights", "order_parameter", "output", "phase", "trajectory", "times")
-_CONDITIONING_ARRAYS = ("unmasked", "scale", "condition", "edge_distance", "phase_condition", "values")
+_CONDITIONING_ARRAYS = ("unmasked", "coupling", "condition", "edge_distance", "phase_condition", "values")

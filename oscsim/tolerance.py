@@ -17,6 +17,10 @@ CONDITION_CAP = 100.0
 # |1 - rho^2| < 1/cap^2 is, to first order, |rho - 1| < 1/(2 cap^2): the cells whose condition is capped.
 EDGE_BAND = 0.5 / CONDITION_CAP**2
 
+# A clamped start this close (rad) to its unstable point may fall either way: three least significant
+# bits of a 24-bit phase (2 pi / 2^24 = 3.7e-7).
+UNSTABLE_BAND = 1.2e-6
+
 # Simulated lock: |<exp(i psi)>| of an unlocked cell is (rho - sqrt(rho^2 - 1)), which reaches 0.99 only
 # for rho < 1.00005 = 1 + EDGE_BAND; so outside the band this threshold decides without error.
 LOCK_THRESHOLD = 0.99
@@ -36,6 +40,10 @@ FLOAT32_EPSILON = 1e-5
 
 # Closed form and oracle ODE against each other, both in float64 with solver tolerance 1e-10.
 ORACLE_EPSILON = 1e-8
+
+# A drifting network is averaged over a smooth window; the average counts as converged when the later
+# half of the window (whose error is far larger) agrees with the whole to this.
+AVERAGING_RESIDUAL = 1e-6
 
 # Default fixed-point format (24-bit phase, 16-bit sine payload, 8-bit weights): half a least
 # significant bit of an 8-bit signed weight is 2^-8 of full scale, doubled for phase, sine and step.
@@ -67,6 +75,7 @@ class Accuracy:
 FLOAT64 = Accuracy(FLOAT64_EPSILON)
 FLOAT32 = Accuracy(FLOAT32_EPSILON)
 ORACLE = Accuracy(ORACLE_EPSILON)
+ORACLE_AVERAGE = Accuracy(ORACLE_EPSILON, averaging_error=AVERAGING_RESIDUAL)
 
 
 def condition_of_ratio(rho: float) -> float:
