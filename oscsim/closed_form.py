@@ -78,7 +78,7 @@ def pair_trajectory(d: Array, a: Array, psi_0: Array, t: Array) -> Array:
     z = np.exp(1j * psi_0)
     numerator = z * (c + 1j * d * s) + a * s
     denominator = z * a * s + c - 1j * d * s
-    return wrap(np.angle(numerator * np.conj(denominator)))
+    return wrap(np.angle(numerator * np.conj(denominator)).astype(np.float64))
 
 
 def pair_rate(d: Array, a: Array) -> Array:

@@ -37,6 +37,8 @@ def network_read_out(samples: Array) -> tuple[NDArray[np.complex128], float]:
 
 
 def _pair_mean(samples: Array) -> NDArray[np.complex128]:
-    z = np.exp(1j * samples).transpose(1, 3, 2, 0)  # (H, D, N, T): the sum over time is one product
+    # (H, D, N, T): the sum over time is one matrix product
+    z: NDArray[np.complex128] = np.exp(1j * samples).transpose(1, 3, 2, 0)
     weighted = z * birkhoff_weights(z.shape[-1])
-    return (weighted @ z.conj().swapaxes(-1, -2)).transpose(0, 2, 3, 1)
+    mean: NDArray[np.complex128] = np.matmul(weighted, z.conj().swapaxes(-1, -2))
+    return mean.transpose(0, 2, 3, 1)

@@ -86,10 +86,10 @@ def _two_oscillators(spec: PhaseLayerSpec, j: Array, matrix: Array, index: NDArr
         values=spec.values,
     )
     sync = np.where(allowed, j * _spread(cosine.mean(axis=1), eye, 1.0), 0.0)
-    locked = allowed & (_spread((rho <= 1.0).all(axis=1), eye, 1.0) > 0)
+    locked = allowed & (_spread((rho <= 1.0).all(axis=1).astype(float), eye, 1.0) > 0)
     return Solved(sync, locked, None, spec_order_parameter(spec), conditioning)
 
 
 def _spread(per_head: Array, eye: NDArray[np.bool_], diagonal: float) -> Array:
     """(H,) pair quantity -> (H, N, N) with its own diagonal; masked cells are cut off later."""
-    return np.where(eye, diagonal, per_head[:, None, None].astype(float))
+    return np.where(eye, diagonal, per_head[:, None, None])

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from oscsim.errors import SpecError
-from oscsim.network_average import network_read_out
+from oscsim.ode_cells import integrate_cells
+from oscsim.ode_network import integrate_network
 from oscsim.pair_terms import (
     coupling,
     held_phasor,
@@ -22,7 +23,7 @@ from oscsim.phase import order_parameter
 from oscsim.readout import attend, normalise, phase_sync
 from oscsim.result import Provenance, SyncResult, SyncStatus
 from oscsim.spec import PhaseLayerSpec
-from oscsim.tolerance import AVERAGING_RESIDUAL, LOCK_THRESHOLD, ORACLE, ORACLE_AVERAGE, SETTLE_RESIDUAL
+from oscsim.tolerance import ORACLE, ORACLE_AVERAGE, SETTLE_RESIDUAL
 
 Array = NDArray[np.float64]
 Rhs = Callable[[float, Array], Array]
@@ -94,8 +95,13 @@ def integrate(spec: PhaseLayerSpec, *, max_duration: float = 4000.0) -> SyncResu
     """
     if not max_duration > 0:
         raise SpecError(f"max_duration: given {max_duration}, expected a number > 0")
-    run = {"pair": _pair, "clamped": _clamped, "network": _network}[spec.dynamics]
-    return run(spec, max_duration)
+    if spec.dynamics == "pair":
+        return _pair(spec, max_duration)
+    if spec.dynamics == "clamped":
+        return _clamped(spec, max_duration)
+    sync, locked, phase, status = integrate_network(spec, *right_hand_side(spec), max_duration)
+    r = order_parameter(phase, spec.valid, spec.mask == "causal")
+    return _result(spec, sync, locked, phase, r, status)
 
 
 def _pair(spec: PhaseLayerSpec, max_duration: float) -> SyncResult:
@@ -105,56 +111,11 @@ def _pair(spec: PhaseLayerSpec, max_duration: float) -> SyncResult:
     mean, locked, settled = np.zeros(j.shape), np.zeros(j.shape, bool), np.ones(j.shape, bool)
     clock = np.maximum(np.abs(a), d)
     safe = np.where(clock > 0, clock, 1.0)
-    cells = _integrate_cells((d / safe)[allowed], (a / safe)[allowed], psi[allowed], max_duration)
+    cells = integrate_cells((d / safe)[allowed], (a / safe)[allowed], psi[allowed], max_duration)
     mean[allowed], locked[allowed], settled[allowed] = cells
     sync = np.where(allowed, np.abs(j * mean), 0.0)
     status = SyncStatus.SETTLED if settled.all() else SyncStatus.NOT_CONVERGED
     return _result(spec, sync, locked, None, spec_order_parameter(spec), status)
-
-
-def _integrate_cells(
-    d: Array, a: Array, psi: Array, max_duration: float
-) -> tuple[Array, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Run cells until each is at rest or has made one whole turn: (<cos psi>, locked, settled)."""
-    count = len(d)
-    mean, locked, settled = np.cos(psi), np.zeros(count, bool), np.zeros(count, bool)
-    y, now, span = np.concatenate([psi, np.zeros(count)]), 0.0, 8.0
-    active = np.arange(count)
-    while len(active) and now < max_duration:
-        span = min(span, max_duration - now)
-        n, dd, aa = len(active), d[active], a[active]
-
-        def f(_: float, y: Array, dd: Array = dd, aa: Array = aa, n: int = n) -> Array:
-            return np.concatenate([dd - aa * np.sin(y[:n]), np.cos(y[:n])])
-
-        run = solve_ivp(
-            f, (0, span), y, "DOP853", rtol=_SOLVER_TOLERANCE, atol=_SOLVER_TOLERANCE, dense_output=True
-        )
-        turned = run.y[:n, -1] - psi[active] >= 2 * np.pi
-        mean[active[turned]] = _whole_turn_mean(run, psi[active], turned, now, dd - aa * np.sin(psi[active]))
-        rest = np.abs(dd - aa * np.sin(run.y[:n, -1])) <= 0.01 * SETTLE_RESIDUAL
-        mean[active[rest]] = np.cos(run.y[:n, -1][rest])
-        locked[active[rest]] = True
-        settled[active[turned | rest]] = True
-        keep = ~(turned | rest)
-        y = run.y[:, -1].reshape(2, n)[:, keep].ravel()
-        active, now, span = active[keep], now + span, 2 * span
-    return mean, locked, settled
-
-
-def _whole_turn_mean(run: object, start: Array, turned: NDArray[np.bool_], now: float, speed: Array) -> Array:
-    """``<cos psi>`` over exactly one turn: Newton for the time at which psi = psi(0) + 2 pi."""
-    which = np.flatnonzero(turned)
-    if not len(which):
-        return np.zeros(0)
-    grid, n = run.t, len(turned)  # type: ignore[attr-defined]
-    passed = run.y[which] - start[which, None] >= 2 * np.pi  # type: ignore[attr-defined]
-    t = grid[np.argmax(passed, axis=1)]
-    for _ in range(30):  # psi' at the crossing equals psi' at the start: the motion is periodic
-        psi = run.sol(t)[which, np.arange(len(which))]  # type: ignore[attr-defined]
-        t = np.clip(t - (psi - start[which] - 2 * np.pi) / speed[which], grid[0], grid[-1])
-    area = run.sol(t)[n + which, np.arange(len(which))]  # type: ignore[attr-defined]
-    return area / (now + t)
 
 
 def _clamped(spec: PhaseLayerSpec, max_duration: float) -> SyncResult:
@@ -182,38 +143,6 @@ def _clamped(spec: PhaseLayerSpec, max_duration: float) -> SyncResult:
     allowed = unmasked(spec)
     sync = np.where(allowed, phase_sync(j, phase, spec.theta), 0.0)
     return _result(spec, sync, np.broadcast_to(allowed, j.shape), phase, spec_order_parameter(spec), status)
-
-
-def _network(spec: PhaseLayerSpec, max_duration: float) -> SyncResult:
-    j, (f, y) = coupling(spec), right_hand_side(spec)
-    largest = np.abs(network_matrix(spec, j)).sum(axis=2).max(axis=1) + np.ptp(spec.omega, axis=1).max(axis=1)
-    clock = np.where(largest > 0, largest, 1.0)[:, None, None]  # each head on its own
-    slowed = np.broadcast_to(1.0 / clock, spec.theta.shape).ravel()
-    index = np.flatnonzero(spec.valid)
-    span, now = 32.0, 0.0
-    while True:
-        times = np.linspace(0.0, span, 4097)
-        run = solve_ivp(
-            lambda t, y: slowed * f(t, y), (0, span), y, "DOP853", t_eval=times, rtol=1e-11, atol=1e-11
-        )
-        samples, y, now = run.y.T.reshape(-1, *spec.theta.shape), run.y[:, -1], now + span
-        speed = (slowed * f(0.0, y)).reshape(spec.theta.shape)[:, index]
-        rest = np.ptp(speed, axis=1).max() <= 0.01 * SETTLE_RESIDUAL
-        mean, error = network_read_out(samples[:, :, index])
-        if rest or error <= AVERAGING_RESIDUAL or now >= max_duration:
-            break
-        span = min(2 * span, max(max_duration - now, 32.0))
-    status = SyncStatus.DRIFTING if error <= AVERAGING_RESIDUAL else SyncStatus.NOT_CONVERGED
-    if rest:
-        last = samples[-1][:, index]
-        mean, status = np.exp(1j * (last[:, :, None] - last[:, None, :])), SyncStatus.SETTLED
-    z = np.zeros((*j.shape, spec.n_channels), complex)
-    z[np.ix_(range(spec.n_heads), index, index)] = mean
-    allowed = unmasked(spec)
-    locked = allowed & (np.abs(z) >= LOCK_THRESHOLD).all(axis=3)
-    sync = np.where(allowed, j * z.real.mean(axis=3), 0.0)
-    r = order_parameter(samples[-1], spec.valid, spec.mask == "causal")
-    return _result(spec, sync, locked, samples[-1], r, status)
 
 
 def _result(

@@ -28,5 +28,6 @@ def attend(weights: Array, values: Array | None) -> Array | None:
 
 def phase_sync(j: Array, phase: Array, source: Array) -> Array:
     """``J_ij (1/D) sum_l cos(phase_i^l - source_j^l)``, shape (H, N, N)."""
-    left, right = np.exp(1j * phase), np.exp(-1j * source)
-    return j * (left @ right.transpose(0, 2, 1)).real / phase.shape[2]
+    left: NDArray[np.complex128] = np.exp(1j * phase)
+    right: NDArray[np.complex128] = np.exp(-1j * source)
+    return j * np.real(left @ right.transpose(0, 2, 1)) / phase.shape[2]

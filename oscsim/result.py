@@ -173,8 +173,8 @@ class SyncResult:
             provenance = Provenance(**header["provenance"] | {"notes": tuple(header["provenance"]["notes"])})
             conditioning = None
             if "conditioning" in header:
-                parts = {name: arrays.get(f"conditioning.{name}") for name in _CONDITIONING_ARRAYS}
-                conditioning = Conditioning(**header["conditioning"], **parts)
+                parts: dict[str, Any] = {n: arrays.get(f"conditioning.{n}") for n in _CONDITIONING_ARRAYS}
+                conditioning = Conditioning(law=header["conditioning"]["law"], **parts)
             return cls(
                 **{name: arrays.get(name) for name in _ARRAYS},  # type: ignore[arg-type]
                 status=SyncStatus(header["status"]),

@@ -61,7 +61,7 @@ def load_spec(path: str | os.PathLike[str]) -> PhaseLayerSpec:
     fields: dict[str, Any] = {name: header[name] for name in _CHOICES}
     fields |= {name: float("inf") if header[name] == "inf" else header[name] for name in _SCALARS}
     fields["order_parameter"] = EmpiricalOrder()
-    wanted = set(_ARRAYS)
+    wanted: set[str] = set(_ARRAYS)
     for array_name, (field, kind, part_class, argument) in _PARTS.items():
         if header[field] == kind:
             wanted.add(array_name)
