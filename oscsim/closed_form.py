@@ -33,7 +33,9 @@ def lock_radius(alpha: Array, gain: Array, r: Array) -> Array:
         # W0(x) = wrightomega(log x): no overflow however large x is
         w = wrightomega(np.log(2.0) + np.log(alpha) + 2.0 * np.log(a0)).real
     safe = np.where(small, 1.0, alpha)
-    return np.where(small, a0 * (1.0 - x / 2.0 + 0.625 * x * x), np.sqrt(w / (2.0 * safe)))
+    x = np.where(small, x, 0.0)
+    series = a0 * (1.0 - x / 2.0 + 0.625 * x * x)
+    return np.where(small, series, np.sqrt(w / (2.0 * safe)))
 
 
 def lock_ratio(d: Array, a: Array) -> Array:

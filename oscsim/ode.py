@@ -23,7 +23,7 @@ from oscsim.phase import order_parameter
 from oscsim.readout import attend, normalise, phase_sync
 from oscsim.result import Provenance, SyncResult, SyncStatus
 from oscsim.spec import PhaseLayerSpec
-from oscsim.tolerance import ORACLE, ORACLE_AVERAGE, SETTLE_RESIDUAL
+from oscsim.tolerance import ORACLE, SETTLE_RESIDUAL, with_average
 
 Array = NDArray[np.float64]
 Rhs = Callable[[float, Array], Array]
@@ -99,9 +99,9 @@ def integrate(spec: PhaseLayerSpec, *, max_duration: float = 4000.0) -> SyncResu
         return _pair(spec, max_duration)
     if spec.dynamics == "clamped":
         return _clamped(spec, max_duration)
-    sync, locked, phase, status = integrate_network(spec, *right_hand_side(spec), max_duration)
+    sync, locked, phase, status, error = integrate_network(spec, *right_hand_side(spec), max_duration)
     r = order_parameter(phase, spec.valid, spec.mask == "causal")
-    return _result(spec, sync, locked, phase, r, status)
+    return _result(spec, sync, locked, phase, r, status, error)
 
 
 def _pair(spec: PhaseLayerSpec, max_duration: float) -> SyncResult:
@@ -152,9 +152,10 @@ def _result(
     phase: Array | None,
     r: Array,
     status: SyncStatus,
+    averaging_error: float = 0.0,
 ) -> SyncResult:
     weights = normalise(sync)
     provenance = Provenance("ode", spec.digest, settings={"method": "DOP853", "tolerance": _SOLVER_TOLERANCE})
-    accuracy = ORACLE_AVERAGE if status is SyncStatus.DRIFTING else ORACLE
+    accuracy = with_average(ORACLE, averaging_error)
     output = attend(weights, spec.values)
     return SyncResult(sync, locked, weights, r, output, phase, status, provenance, accuracy)

@@ -10,7 +10,7 @@ from oscsim.network_average import network_read_out
 from oscsim.pair_terms import coupling, network_matrix, unmasked
 from oscsim.result import SyncStatus
 from oscsim.spec import PhaseLayerSpec
-from oscsim.tolerance import AVERAGING_RESIDUAL, LOCK_THRESHOLD, SETTLE_RESIDUAL
+from oscsim.tolerance import AVERAGING_CAP, AVERAGING_RESIDUAL, LOCK_THRESHOLD, SETTLE_RESIDUAL
 
 Array = NDArray[np.float64]
 _SOLVER_TOLERANCE = 1e-11
@@ -20,8 +20,8 @@ _FIRST_SPAN = 32.0
 
 def integrate_network(
     spec: PhaseLayerSpec, f: Callable[[float, Array], Array], theta: Array, max_duration: float
-) -> tuple[Array, NDArray[np.bool_], Array, SyncStatus]:
-    """Run ``theta' = f`` in ever longer spans: (sync (H, N, N), locked, final phases, status)."""
+) -> tuple[Array, NDArray[np.bool_], Array, SyncStatus, float]:
+    """Run ``theta' = f`` in ever longer spans: (sync, locked, final phases, status, averaging error)."""
     j = coupling(spec)
     largest = np.abs(network_matrix(spec, j)).sum(axis=2).max(axis=1) + np.ptp(spec.omega, axis=1).max(axis=1)
     clock = np.where(largest > 0, largest, 1.0)[:, None, None]  # each head runs on its own
@@ -46,13 +46,13 @@ def integrate_network(
         if rest or error <= AVERAGING_RESIDUAL or now >= max_duration:
             break
         span = min(2 * span, max(max_duration - now, _FIRST_SPAN))
-    status = SyncStatus.DRIFTING if error <= AVERAGING_RESIDUAL else SyncStatus.NOT_CONVERGED
+    status = SyncStatus.DRIFTING if error <= AVERAGING_CAP else SyncStatus.NOT_CONVERGED
     if rest:
-        last = samples[-1][:, index]
+        last, error = samples[-1][:, index], 0.0
         mean, status = np.exp(1j * (last[:, :, None] - last[:, None, :])), SyncStatus.SETTLED
     z = np.zeros((*j.shape, spec.n_channels), np.complex128)
     z[:, index[:, None], index[None, :]] = mean
     allowed = unmasked(spec)
     locked = allowed & (np.abs(z) >= LOCK_THRESHOLD).all(axis=3)
     sync = np.where(allowed, j * np.real(z).mean(axis=3), 0.0)
-    return sync, locked, samples[-1], status
+    return sync, locked, samples[-1], status, error

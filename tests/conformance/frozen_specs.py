@@ -36,18 +36,19 @@ def frozen_spec(index: int) -> PhaseLayerSpec:
 
 def _rounded(fields: dict[str, Any]) -> dict[str, Any]:
     """Nine decimals: the last bit of exp() depends on the processor, the frozen digests must not."""
-    rounded: dict[str, Any] = {}
-    for name, value in fields.items():
-        if isinstance(value, ExplicitCoupling):
-            value = ExplicitCoupling(matrix=value.matrix.round(9))
-        elif isinstance(value, FrequencyCoupling):
-            value = FrequencyCoupling(alpha=value.alpha.round(9))
-        elif isinstance(value, FixedOrder):
-            value = FixedOrder(r=value.r.round(9))
-        elif isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype == np.float64):
-            value = round(value, 9) if isinstance(value, float) else value.round(9)
-        rounded[name] = value
-    return rounded
+    return {name: _round(value) for name, value in fields.items()}
+
+
+def _round(value: Any) -> Any:
+    if isinstance(value, ExplicitCoupling):
+        return ExplicitCoupling(matrix=value.matrix.round(9))
+    if isinstance(value, FrequencyCoupling):
+        return FrequencyCoupling(alpha=value.alpha.round(9))
+    if isinstance(value, FixedOrder):
+        return FixedOrder(r=value.r.round(9))
+    if isinstance(value, float):
+        return round(value, 9)
+    return value.round(9) if isinstance(value, np.ndarray) and value.dtype == np.float64 else value
 
 
 def _layer(rng: Rng, heads: int, count: int, channels: int, gain: np.ndarray) -> dict[str, Any]:
