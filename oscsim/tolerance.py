@@ -121,12 +121,12 @@ def rk4_epsilon(step: float) -> float:
     Resting points are exact; what a step changes are the mean of an unlocked cell and the phase at a
     finite time. With the leading term ``step^4 / 120`` per unit of time over a swing of about one unit,
     measured worst cases per condition are 4e-3 step^4 (unlocked mean, every ratio and start) and 6.2e-3
-    step^4 (clamped phase, every duration and start); 1e-2 step^4 covers both.
+    step^4 (clamped phase, every duration and start); 1e-2 step^4 = 1e-6 (step / 0.1)^4 covers both.
 
     >>> rk4_epsilon(0.05), round(rk4_epsilon(0.5), 6)
     (1e-06, 0.000625)
     """
-    return max(FLOAT64_EPSILON, 1e-2 * step**4)
+    return FLOAT64_EPSILON * max(1.0, (step / 0.1) ** 4)
 
 
 def sine_table_error(sine_bits: int, payload_bits: int) -> float:
@@ -158,3 +158,9 @@ def fixed_point_epsilon(
     """
     state = 2.0 * sine_table_error(sine_bits, payload_bits) + 4.0 * steps_per_turn * 2.0**-phase_bits
     return 2.0 * max(2.0**-coefficient_bits, state)
+
+
+# Float32 network at rest: a rate is a sum of terms whose magnitudes add up to the row's own rate, each
+# rounded a few times (2^-24 = 6e-8), so a residual of 1e-6 of that rate is the smallest that rounding
+# cannot hide; the distance to the fixed point is residual * condition, a tenth of FLOAT32_EPSILON.
+FLOAT32_SETTLE_RESIDUAL = 1e-6
