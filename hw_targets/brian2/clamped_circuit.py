@@ -64,6 +64,7 @@ def run_clamped(spec: PhaseLayerSpec, lowering: ClampedLowering) -> Outcome:
         order_parameter=spec_order_parameter(spec),
         status=SyncStatus.NOT_CONVERGED if moving.any() else SyncStatus.SETTLED,
         notes=tuple(notes),
+        accuracy=lowering.accuracy,
         phase=phase,
         trajectory=initial + (states.reshape(-1, *final.shape) - lowering.start) if keep else None,
         times=times if keep else None,

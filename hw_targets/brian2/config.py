@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from hw_targets.brian2.timing import LARGEST_STEP, SHORTEST_RUN
 from oscsim.target import TargetConfig
-from oscsim.tolerance import FLOAT64_EPSILON, LARGEST_EPSILON
+from oscsim.tolerance import AVERAGING_CAP, AVERAGING_RESIDUAL
 
 
 class Brian2Config(TargetConfig):
@@ -16,7 +16,7 @@ class Brian2Config(TargetConfig):
     ----------
     step : integration step, own clock; the fourth-order error follows it and so does the declared epsilon.
     max_duration : where a run that has not converged is stopped, own clock; the declared band follows it.
-    drift_tolerance : agreement of two time averages that ends a drifting network; its epsilon follows.
+    drift_tolerance : agreement of two time averages that ends a drifting network before max_duration.
     trajectory_samples : largest number of stored phase snapshots (network, clamped); 0 stores none.
 
     >>> Brian2Config(step=0.25).step
@@ -25,7 +25,7 @@ class Brian2Config(TargetConfig):
 
     step: float = Field(default=0.1, gt=0.0, le=LARGEST_STEP)
     max_duration: float = Field(default=4000.0, ge=SHORTEST_RUN)
-    drift_tolerance: float = Field(default=FLOAT64_EPSILON, gt=0.0, le=LARGEST_EPSILON)
+    drift_tolerance: float = Field(default=AVERAGING_RESIDUAL, gt=0.0, le=AVERAGING_CAP)
     trajectory_samples: int = Field(default=64, ge=0)
 
     @model_validator(mode="after")

@@ -38,6 +38,7 @@ class NetworkLowering:
     start : theta. rate : (H, D) own-clock rate of each channel, rad / time unit.
     pull : (H,) weakest row sum of |matrix| that is not zero: what sets the slowest relaxation.
     looks : own-clock step counts at which the run looks at its data; the last one ends it.
+    accuracy : the aim; a run states the error its own average turned out to have.
     """
 
     scale: RateScale
@@ -108,7 +109,7 @@ def lower_network(spec: PhaseLayerSpec, config: Brian2Config) -> NetworkLowering
         looks=_looks(config, stride),
         drift_tolerance=config.drift_tolerance,
         trajectory_samples=config.trajectory_samples,
-        accuracy=Accuracy(max(rk4_epsilon(config.step), config.drift_tolerance)),
+        accuracy=Accuracy(rk4_epsilon(config.step), averaging_error=config.drift_tolerance),
     )
 
 

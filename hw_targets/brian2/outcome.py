@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oscsim.result import SyncStatus
+from oscsim.tolerance import Accuracy
 
 Array = NDArray[np.float64]
 
@@ -24,6 +25,7 @@ class Outcome:
     order_parameter: Array
     status: SyncStatus
     notes: tuple[str, ...]
+    accuracy: Accuracy
     phase: Array | None = None
     trajectory: Array | None = None
     times: Array | None = None

@@ -155,4 +155,5 @@ def run_pair(spec: PhaseLayerSpec, lowering: PairLowering) -> Outcome:
         order_parameter=spec_order_parameter(spec),
         status=SyncStatus.NOT_CONVERGED if outside.any() else SyncStatus.SETTLED,
         notes=tuple(notes),
+        accuracy=lowering.accuracy,
     )

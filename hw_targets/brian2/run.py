@@ -61,7 +61,7 @@ def run_layer(spec: PhaseLayerSpec, config: Brian2Config, plan: Plan, lowered: L
         phase=outcome.phase,
         status=status,
         provenance=_provenance(spec, config, plan, outcome, time.perf_counter() - begin),
-        accuracy=lowered.accuracy,
+        accuracy=outcome.accuracy,
         trajectory=outcome.trajectory,
         times=outcome.times,
     )
