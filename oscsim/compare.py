@@ -164,7 +164,7 @@ class _Measured:
         compared = ~self.excluded & self.pairs
         agreement = self.result.locked == self.reference.locked
         count = int(self.pairs.sum()) * len(self.error)
-        share = float((self.excluded & self.pairs).sum() / count) if count else 0.0
+        share = self._excluded_share()
         ratios = self._ratios()
         numbers: dict[str, Any] = {
             "max_abs_error": float(self.error[compared].max(initial=0.0)),
@@ -192,11 +192,22 @@ class _Measured:
             return _verdict(self.result, self.terms, "undecided", problems=(problem,), **numbers)
         return _verdict(self.result, self.terms, "conforms", **numbers)
 
+    def _excluded_share(self) -> float:
+        """Share of cells without a verdict: pairs, or phases where those are what the law decides."""
+        condition = self.terms.phase_condition
+        if condition is not None:
+            valid = np.diagonal(self.terms.unmasked)
+            return float((condition[:, valid] > CONDITION_CAP).mean())
+        return float((self.excluded & self.pairs)[:, self.pairs].mean()) if self.pairs.any() else 0.0
+
     def _ratios(self) -> dict[str, float]:
         """Worst error / allowed error of everything that is compared."""
         weights, output = self._readout_allowed()
         pairs: dict[str, tuple[Array, Array]] = {
-            "sync": (self.error, self.allowed),
+            "sync": (
+                np.where(self.excluded & np.isinf(self.terms.edge_distance), 0.0, self.error),
+                self.allowed,
+            ),
             "weights": (np.abs(self.result.weights - self.reference.weights), weights),
         }
         if self.reference.output is not None and self.result.output is not None:
