@@ -1,6 +1,7 @@
 """oscsim: phase layers (attention whose tokens are coupled oscillators), from spec to hardware and back."""
 
-from oscsim.compare import Comparison, compare
+from oscsim.compare import compare
+from oscsim.comparison import Comparison
 from oscsim.coupling import EmpiricalOrder, ExplicitCoupling, FixedOrder, FrequencyCoupling
 from oscsim.ode import integrate
 from oscsim.reference import solve

@@ -40,7 +40,8 @@ def lock_radius(alpha: Array, gain: Array, r: Array) -> Array:
 
 def lock_ratio(d: Array, a: Array) -> Array:
     """``rho = d/|a|``; 0 where both vanish, infinity where only a does."""
-    rho = np.divide(d, np.abs(a), out=np.full(np.shape(d), np.inf), where=a != 0)
+    with np.errstate(over="ignore"):  # too large a ratio is infinite: far from locking
+        rho = np.divide(d, np.abs(a), out=np.full(np.shape(d), np.inf), where=a != 0)
     return np.where((a == 0) & (d == 0), 0.0, rho)
 
 

@@ -1,11 +1,11 @@
 """Compare a run with the reference, cell by cell, to derived tolerances (docs/spec.md section 5)."""
 
-from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oscsim.comparison import Comparison
 from oscsim.errors import SpecError
 from oscsim.phase import circular_distance, wrap
 from oscsim.result import Conditioning, SyncResult, SyncStatus
@@ -13,47 +13,6 @@ from oscsim.tolerance import CONDITION_CAP, LARGEST_EPSILON, Accuracy
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """How a result agrees with the reference.
-
-    Parameters
-    ----------
-    source : where the result comes from.
-    status : "conforms", "differs", "finding" (no exact oracle exists), "not_settled", "undecided" (too
-        many cells at the locking edge), "malformed", "other_spec", "no_promise".
-    conforms : True or False; None for a finding, which has no verdict.
-    max_abs_error, mean_abs_error : of S over compared off-diagonal cells (dimensionless).
-    worst_ratio : largest error / allowed error over everything compared; at most 1 when it conforms.
-    max_phase_error : rad, None without phases.
-    tolerance : epsilon, the allowed error at condition 1.
-    locked_agreement : share of compared cells with the same lock decision.
-    locked_fraction : of the result, off-diagonal unmasked cells.
-    excluded_pairs, excluded_share : cells inside the edge band.
-    problems : in words, everything that does not conform; oracle : what it was compared with.
-    """
-
-    source: str
-    status: str
-    conforms: bool | None
-    oracle: str
-    tolerance: float
-    max_abs_error: float = float("nan")
-    mean_abs_error: float = float("nan")
-    worst_ratio: float = float("nan")
-    max_phase_error: float | None = None
-    locked_agreement: float = float("nan")
-    locked_fraction: float = float("nan")
-    excluded_pairs: int = 0
-    excluded_share: float = 0.0
-    wall_s: float = 0.0
-    problems: tuple[str, ...] = field(default=())
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain JSON; not-a-number becomes null."""
-        return {k: None if isinstance(v, float) and np.isnan(v) else v for k, v in asdict(self).items()}
 
 
 def compare(result: SyncResult, reference: SyncResult) -> Comparison:
@@ -186,18 +145,19 @@ class _Measured:
         if problems:
             return _verdict(self.result, self.terms, "differs", problems=tuple(problems), **numbers)
         if share > self.promise.excluded_share:
-            problem = (
-                f"{share:.1%} of the pairs are at the locking edge, allowed {self.promise.excluded_share:.0%}"
-            )
+            problem = f"{share:.1%} of the cells are undecided (locking edge, unstable start), allowed {self.promise.excluded_share:.0%}"
             return _verdict(self.result, self.terms, "undecided", problems=(problem,), **numbers)
         return _verdict(self.result, self.terms, "conforms", **numbers)
 
     def _excluded_share(self) -> float:
-        """Share of cells without a verdict: pairs, or phases where those are what the law decides."""
+        """Share of cells without a verdict: pairs, or phases where those are what the law decides.
+
+        As a diagonal cell counts in no share, so does no oscillator that is driven by itself alone.
+        """
         condition = self.terms.phase_condition
         if condition is not None:
-            valid = np.diagonal(self.terms.unmasked)
-            return float((condition[:, valid] > CONDITION_CAP).mean())
+            driven = self.pairs.any(axis=1)
+            return float((condition[:, driven] > CONDITION_CAP).mean()) if driven.any() else 0.0
         return float((self.excluded & self.pairs)[:, self.pairs].mean()) if self.pairs.any() else 0.0
 
     def _ratios(self) -> dict[str, float]:
