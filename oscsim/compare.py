@@ -145,7 +145,8 @@ class _Measured:
         if problems:
             return _verdict(self.result, self.terms, "differs", problems=tuple(problems), **numbers)
         if share > self.promise.excluded_share:
-            problem = f"{share:.1%} of the cells are undecided (locking edge, unstable start), allowed {self.promise.excluded_share:.0%}"
+            cap = f"allowed {self.promise.excluded_share:.0%}"
+            problem = f"{share:.1%} of the cells are undecided (locking edge, unstable start), {cap}"
             return _verdict(self.result, self.terms, "undecided", problems=(problem,), **numbers)
         return _verdict(self.result, self.terms, "conforms", **numbers)
 
