@@ -1,0 +1,162 @@
+"""A causal selective-synchronization-attention layer in torch, and its phase layer."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from oscsim import EmpiricalOrder, FrequencyCoupling, PhaseLayerSpec
+from oscsim.errors import SpecError
+
+from .synchronization import (
+    EDGE_SMOOTHING,
+    prefix_order_parameter,
+    squared_mismatch,
+    synchronization,
+)
+
+
+class Oscillators(NamedTuple):
+    """What a layer makes of its input; leading dimension B, then heads H and tokens N."""
+
+    omega: Tensor  # (B, H, N, D) natural frequencies, rad per time unit
+    theta: Tensor  # (B, H, N, D) phases, rad
+    values: Tensor  # (B, H, N, D_v)
+
+
+class SynchronizationAttention(nn.Module):
+    """Causal multi-head SSA: tokens attend to those whose oscillators lock to theirs.
+
+    omega_i = [beta i, W_omega x_i],  theta_i = W_theta x_i,  V_i = W_v x_i
+    y_i = W_o concat_h( sum_{j<=i} S_ij V_j / sum_{j<=i} S_ij )   [SSA]
+
+    with S from :func:`synchronization` and the prefix order parameter. Channel 0 of every head
+    carries position only. As |omega_i - omega_j| >= beta |i - j| there, no pair further apart
+    than (lock radius) / beta can lock: a window that is learned, and exact.
+
+    Parameters
+    ----------
+    width : width of the input and of the output.
+    heads : number of heads H; must divide ``width``.
+    channels : frequency channels D per head, at least 2 (position and content).
+    smoothing : edge smoothing of the backward pass, see :func:`synchronization`.
+
+    Raises
+    ------
+    SpecError
+        ``width`` is not a multiple of ``heads``, or ``channels`` < 2.
+
+    >>> layer = SynchronizationAttention(width=8, heads=2, channels=4)
+    >>> layer(torch.zeros(1, 5, 8)).shape
+    torch.Size([1, 5, 8])
+    """
+
+    def __init__(self, width: int, heads: int, channels: int, smoothing: float = EDGE_SMOOTHING) -> None:
+        super().__init__()
+        if heads < 1 or width % heads or channels < 2:
+            raise SpecError(
+                f"given width {width}, heads {heads}, channels {channels}; expected a width that "
+                "is a multiple of heads and at least 2 channels; change one of them"
+            )
+        self.heads, self.channels, self.smoothing = heads, channels, smoothing
+        self.frequency = nn.Linear(width, heads * (channels - 1), bias=False)
+        self.phase = nn.Linear(width, heads * channels)
+        self.value = nn.Linear(width, width, bias=False)
+        self.output = nn.Linear(width, width, bias=False)
+        self.ramp = nn.Parameter(torch.full((heads,), 0.1))
+        self.alpha_raw = nn.Parameter(torch.zeros(heads))
+        self.gain_raw = nn.Parameter(torch.zeros(heads))
+        nn.init.normal_(self.phase.weight, std=0.5 / math.sqrt(width))
+        nn.init.zeros_(self.phase.bias)
+
+    @property
+    def alpha(self) -> Tensor:
+        """Coupling bandwidth per head, softplus(raw) >= 0, shape (H,), (time unit)^2 / rad^2."""
+        return functional.softplus(self.alpha_raw)
+
+    @property
+    def gain(self) -> Tensor:
+        """Global coupling K per head, softplus(raw) >= 0, shape (H,), rad per time unit."""
+        return functional.softplus(self.gain_raw)
+
+    def oscillators(self, hidden: Tensor) -> Oscillators:
+        """Return frequencies, phases and values of inputs of shape (B, N, width)."""
+        batch, length, _ = hidden.shape
+
+        def per_head(flat: Tensor) -> Tensor:
+            return flat.view(batch, length, self.heads, -1).transpose(1, 2)
+
+        steps = torch.arange(length, dtype=hidden.dtype, device=hidden.device)
+        position = (self.ramp.unsqueeze(-1) * steps).expand(batch, -1, -1).unsqueeze(-1)
+        omega = torch.cat([position, per_head(self.frequency(hidden))], dim=-1)
+        return Oscillators(omega, per_head(self.phase(hidden)), per_head(self.value(hidden)))
+
+    def locking(self, theta: Tensor) -> Tensor:
+        """Return K r_i, shape (B, H, N), in rad per time unit."""
+        return self.gain.unsqueeze(-1) * prefix_order_parameter(theta)
+
+    def locked(self, hidden: Tensor) -> Tensor:
+        """Return which pairs lock, d_ij <= K r_i exp(-alpha d_ij^2), shape (B, H, N, N), unmasked.
+
+        A float32 layer may differ from the float64 reference for pairs at the edge itself.
+        """
+        oscillators = self.oscillators(hidden)
+        mismatch = squared_mismatch(oscillators.omega)
+        coupling = torch.exp(-self.alpha[:, None, None] * mismatch)
+        return mismatch.sqrt() <= self.locking(oscillators.theta).unsqueeze(-1) * coupling
+
+    def attend(self, oscillators: Oscillators) -> Tensor:
+        """Return the weighted mean of the values of locked tokens, shape (B, H, N, D_v)."""
+        mismatch = squared_mismatch(oscillators.omega)
+        locking = self.locking(oscillators.theta).unsqueeze(-1)
+        sync = synchronization(mismatch, self.alpha[:, None, None], locking, self.smoothing)
+        sync = sync.tril()
+        # S_ii = 1, so a row sum is at least 1 and needs no epsilon.
+        return (sync / sync.sum(dim=-1, keepdim=True)) @ oscillators.values
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        """Map inputs of shape (B, N, width) to outputs of the same shape."""
+        heads = self.attend(self.oscillators(hidden))
+        return self.output(heads.transpose(1, 2).flatten(-2))
+
+    @torch.no_grad()
+    def to_spec(self, hidden: Tensor, dynamics: str = "pair", **fields: Any) -> PhaseLayerSpec:
+        """Return the phase layer that this layer makes of one passage.
+
+        ``oscsim.solve`` of it gives :meth:`attend` of the same input (before W_o) as ``output``.
+
+        Parameters
+        ----------
+        hidden : the layer's input, shape (N, width) or (1, N, width), with N >= 1.
+        dynamics : 'pair', 'network' or 'clamped'.
+        **fields : further fields of the spec, such as ``time_unit_s`` or ``duration``.
+
+        Raises
+        ------
+        SpecError
+            the input is not one passage, or a field is refused.
+
+        >>> layer = SynchronizationAttention(width=8, heads=2, channels=4)
+        >>> layer.to_spec(torch.zeros(5, 8)).omega.shape
+        (2, 5, 4)
+        """
+        passage = hidden.unsqueeze(0) if hidden.dim() == 2 else hidden
+        width = self.value.in_features
+        if passage.dim() != 3 or passage.shape[0] != 1 or passage.shape[-1] != width:
+            raise SpecError(
+                f"given an input of shape {tuple(hidden.shape)}; expected one passage, (N, "
+                f"{width}) or (1, N, {width}); call once for each passage"
+            )
+        arrays = [tensor[0].double().cpu().numpy() for tensor in self.oscillators(passage)]
+        defaults: dict[str, Any] = {
+            "coupling": FrequencyCoupling(alpha=self.alpha.double().cpu().numpy()),
+            "gain": self.gain.double().cpu().numpy(),
+            "order_parameter": EmpiricalOrder(),
+            "mask": "causal",
+        }
+        named = dict(zip(("omega", "theta", "values"), arrays, strict=True))
+        return PhaseLayerSpec(**{**named, **defaults, "dynamics": dynamics, **fields})
