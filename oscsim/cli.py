@@ -1,0 +1,222 @@
+"""Phase layers from a trained model to hardware targets and back.
+
+Exit codes: 0 conforms (or done), 1 does not conform or did not converge, 2 bad input, 3 backend missing.
+"""
+
+from typing import Annotated, Any
+
+import typer
+
+from hw_targets import get_target, target_names
+from oscsim import cli_arguments as arg
+from oscsim.cli_describe import describe, summary
+from oscsim.cli_guard import ExitCode, GuardedGroup
+from oscsim.cli_options import read_text, settings_by_target, split_settings, target_config
+from oscsim.cli_output import Output, checked_folder, checked_path
+from oscsim.cli_progress import Steps
+from oscsim.cli_tables import show_doctor, show_info, show_plan, show_result, show_trials
+from oscsim.cli_trial import attempt, comparison_json, exit_code
+from oscsim.errors import ConfigError, TargetUnavailable
+from oscsim.reference import solve as solve_layer
+from oscsim.result import SyncStatus
+from oscsim.spec import PhaseLayerSpec
+
+MODELS_COMMAND = "pip install -e '.[models]'"
+DEMO_TEXT = "'Off with her head!' the Queen shouted at the top of her voice. Nobody\nmoved."
+
+app = typer.Typer(
+    cls=GuardedGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__
+)
+
+
+@app.command()
+def demo(
+    text: arg.Text = DEMO_TEXT,
+    block: arg.Block = 1,
+    output: Annotated[str, typer.Option(help="Folder for report.html and result.json.")] = "demo",
+    picture: Annotated[str | None, typer.Option(metavar="FILE.png", help="Also one picture as PNG.")] = None,
+    checkpoint: Annotated[str, typer.Option(help="A model file.")] = arg.SHIPPED,
+    json: arg.Json = None,
+) -> None:
+    """Run one real layer on every target and write a report (64 to 256 characters of text)."""
+    from oscsim import demo as demonstration
+    from oscsim.demo_files import write_demo
+
+    out, passage = Output(json), demonstration.check_text(read_text(text))
+    checked_folder(output, "--output")
+    checked_path(picture, "--picture", exists=False)
+    targets = [get_target(name) for name in target_names()]
+    for target in targets:
+        target.require()
+    steps = Steps(2 + demonstration.step_count(targets))
+    with out.quiet_stdout():
+        with steps("load the model, take the layer"):
+            model, facts = _load_model(checkpoint)
+            layer = model.to_spec(passage, block=block, dynamics="pair")
+        outcome = demonstration.run(demonstration.Subject(passage, facts, block, layer), targets, steps)
+        with steps("draw and write the report"):
+            content = write_demo(outcome, output, picture)
+    out.write_json(content)
+    show_trials(out, outcome.trials, [name for name, s in outcome.sections.items() for _ in s.trials])
+    out.people.print(f"{output}/report.html")
+    raise typer.Exit(exit_code(outcome.trials, target_names()))
+
+
+@app.command()
+def export(
+    checkpoint: arg.Checkpoint,
+    text: arg.Text,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.phase", help="File to write.")],
+    block: arg.Block = 0,
+    dynamics: Annotated[arg.Dynamics, typer.Option(help="Which machine.")] = arg.Dynamics.PAIR,
+    duration: Annotated[float | None, typer.Option(help="Clamped only: time units; default inf.")] = None,
+    json: arg.Json = None,
+) -> None:
+    """Take one layer of a trained model on a real passage and save it as a .phase file."""
+    out = Output(json)
+    checked_path(output, "--output")
+    if duration is not None and dynamics is not arg.Dynamics.CLAMPED:
+        raise ConfigError(
+            f"--duration: given {duration} for a {dynamics} layer; only clamped layers have one"
+        )
+    passage = read_text(text)
+    model, facts = _load_model(checkpoint)
+    fields = {} if duration is None else {"duration": duration}
+    layer = model.to_spec(passage, block=block, dynamics=str(dynamics), **fields)
+    layer.save(output)
+    description = describe(layer)
+    out.write_json({"path": output, "checkpoint": facts, "block": block, **description})
+    show_info(out, output, description)
+
+
+@app.command()
+def info(layer_file: arg.LayerFile, json: arg.Json = None) -> None:
+    """Say what a layer is: shapes, dynamics, coupling, locked share, fields without effect."""
+    out = Output(json)
+    facts = describe(PhaseLayerSpec.load(layer_file))
+    out.write_json({"path": layer_file, **facts})
+    show_info(out, layer_file, facts)
+
+
+@app.command()
+def solve(layer_file: arg.LayerFile, output: arg.ResultFile = None, json: arg.Json = None) -> None:
+    """Solve a layer in closed form, the reference every target is compared with."""
+    out = Output(json)
+    checked_path(output, "--output")
+    result = solve_layer(PhaseLayerSpec.load(layer_file))
+    if output is not None:
+        result.save(output)
+    out.write_json({**summary(result), "saved": output})
+    show_result(out, result, output)
+
+
+@app.command()
+def run(
+    layer_file: arg.LayerFile,
+    target: Annotated[str, typer.Option(help=f"One of {', '.join(target_names())}.")],
+    settings: arg.Settings = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Only print the lowering; needs no backend.")] = False,
+    output: arg.ResultFile = None,
+    json: arg.Json = None,
+) -> None:
+    """Run a layer on one target; exit 1 when it did not converge."""
+    out = Output(json)
+    checked_path(output, "--output")
+    if plan and output is not None:
+        raise ConfigError(
+            "--plan: given together with --output, but a plan has no result; leave one of them out"
+        )
+    chosen = get_target(target)
+    executable = chosen.lower(
+        PhaseLayerSpec.load(layer_file), target_config(chosen, split_settings(settings or ()))
+    )
+    if plan:
+        out.write_json(executable.plan.to_json())
+        show_plan(out, executable.plan)
+        return
+    with out.quiet_stdout(), Steps(1)(target):
+        result = executable.run()
+    if output is not None:
+        result.save(output)
+    out.write_json({**summary(result), "plan": executable.plan.to_json(), "saved": output})
+    show_result(out, result, output)
+    fine = result.status in (SyncStatus.SETTLED, SyncStatus.DRIFTING)
+    raise typer.Exit(ExitCode.CONFORMS if fine else ExitCode.DIFFERS)
+
+
+@app.command()
+def compare(
+    layer_file: arg.LayerFile,
+    target: arg.Targets = None,
+    settings: arg.TargetSettings = None,
+    json: arg.Json = None,
+) -> None:
+    """Run a layer on targets and compare each with the closed form.
+
+    A layer without an exact answer gives a finding, which counts as done. A target that cannot represent
+    the layer is 'unsupported': exit 2 if it was asked for by name, or if no target can.
+    """
+    out, spec = Output(json), PhaseLayerSpec.load(layer_file)
+    targets = [get_target(name) for name in dict.fromkeys(target or target_names())]
+    options = settings_by_target(settings or (), [chosen.name for chosen in targets])
+    configs = [target_config(chosen, options[chosen.name]) for chosen in targets]
+    steps, reference, trials = Steps(len(targets)), solve_layer(spec), []
+    with out.quiet_stdout():
+        for chosen, config in zip(targets, configs, strict=True):
+            with steps(chosen.name):
+                trials.append(attempt(chosen, config, spec, reference))
+    out.write_json(comparison_json(spec, reference, trials))
+    show_trials(out, trials)
+    raise typer.Exit(exit_code(trials, target or ()))
+
+
+@app.command()
+def doctor(json: arg.Json = None) -> None:
+    """Say what is installed, what is missing, and the command that installs it."""
+    from oscsim import doctor as examination
+
+    out = Output(json)
+    targets = examination.target_findings(get_target(name) for name in target_names())
+    others = [
+        examination.models_finding(),
+        examination.checkpoint_finding(lambda: str(_load_model(arg.SHIPPED)[1]["sha256"])),
+        examination.cuda_finding(),
+    ]
+    content = examination.to_json(targets, others)
+    out.write_json(content)
+    show_doctor(out, content)
+    missing = any(not finding.ok for finding in targets)
+    broken = any(not finding.ok for finding in others)
+    raise typer.Exit(
+        ExitCode.BACKEND_MISSING if missing else ExitCode.DIFFERS if broken else ExitCode.CONFORMS
+    )
+
+
+def _load_model(checkpoint: str) -> tuple[Any, dict[str, Any]]:
+    """A trained model and facts about its file; torch is imported here and nowhere before."""
+    from hashlib import sha256
+    from pathlib import Path
+
+    try:
+        import models
+
+        load, shipped = models.load_checkpoint, models.shipped_checkpoint_path
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise TargetUnavailable("models", "package torch is not installed", MODELS_COMMAND) from None
+    except AttributeError:
+        raise ConfigError("another package named 'models' shadows this one; run oscsim doctor") from None
+    path = shipped() if checkpoint == arg.SHIPPED else Path(checkpoint)
+    model = load(path)
+    name = arg.SHIPPED if checkpoint == arg.SHIPPED else path.name
+    return model, {"name": name, "sha256": sha256(path.read_bytes()).hexdigest(), "record": model.record}
+
+
+def main() -> None:
+    """Entry point of the ``oscsim`` command."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""What a user sees when something goes wrong: one line on stderr and an exit code, never a traceback."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from oscsim.cli_progress import say
+from oscsim.errors import OscsimError, TargetRunError, TargetUnavailable
+from oscsim.target import ConvergenceWarning
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every command.
+
+    conforms: done, and what was compared conforms (a finding has no verdict and counts as done).
+    differs: a run failed, did not converge or does not conform. bad_input: a file, option or layer
+    nobody can work with. backend_missing: stderr names the command that installs it.
+    """
+
+    CONFORMS = 0
+    DIFFERS = 1
+    BAD_INPUT = 2
+    BACKEND_MISSING = 3
+    INTERRUPTED = 130
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Turn errors raised on purpose into their exit code, and warnings into one line each.
+
+    An error this project did not raise on purpose is a bug and keeps its traceback.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ConvergenceWarning)
+        warnings.showwarning = _one_line
+        try:
+            yield
+        except TargetUnavailable as error:
+            raise _stop(error, ExitCode.BACKEND_MISSING) from None
+        except TargetRunError as error:
+            raise _stop(error, ExitCode.DIFFERS) from None
+        except OscsimError as error:
+            raise _stop(error, ExitCode.BAD_INPUT) from None
+        except OSError as error:
+            if error.filename is None:  # not about a file the user named
+                raise
+            raise _stop(f"{error.filename}: {error.strerror}", ExitCode.BAD_INPUT) from None
+        except KeyboardInterrupt:
+            raise _stop("interrupted; files written earlier are unchanged", ExitCode.INTERRUPTED) from None
+
+
+def _stop(message: object, code: ExitCode) -> typer.Exit:
+    say(f"error: {message}")
+    return typer.Exit(int(code))
+
+
+def _one_line(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    del category
+    say(f"warning: {message}")
+
+
+class GuardedGroup(TyperGroup):
+    """The command group: every command runs inside :func:`guarded`."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with guarded():
+            return super().invoke(ctx)

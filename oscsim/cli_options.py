@@ -1,0 +1,86 @@
+"""Reading what a user typed: texts, ``--set`` options, output names."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from oscsim.errors import ConfigError
+from oscsim.target import AbstractTarget, TargetConfig
+
+
+def read_text(given: str) -> str:
+    """The passage of ``--text``: itself, or the content of FILE for ``@FILE`` (UTF-8, final line break cut).
+
+    >>> read_text("Alice")
+    'Alice'
+    """
+    if not given.startswith("@"):
+        return given
+    try:
+        text = Path(given[1:]).read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"--text: {given[1:]} is not UTF-8 text (byte {error.start}); expected a text file"
+        ) from None
+    return text.removesuffix("\n")
+
+
+def split_settings(settings: Iterable[str]) -> dict[str, str]:
+    """``name=value`` strings as a dictionary.
+
+    >>> split_settings(["dt=1e-3"])
+    {'dt': '1e-3'}
+    """
+    options: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not (name and equals):
+            raise ConfigError(f"--set: given {setting!r}, expected option=value")
+        if name in options:
+            raise ConfigError(f"--set: option '{name}' is given twice; give it once")
+        options[name] = value
+    return options
+
+
+def target_config(target: AbstractTarget[Any], options: dict[str, str]) -> TargetConfig:
+    """The configuration that ``--set`` strings describe.
+
+    A value is read as JSON (``8``, ``true``, ``null``, ``[1, 2]``); what is no JSON is taken as a string,
+    and so is JSON where the option itself expects a string. pydantic checks the result.
+
+    Raises
+    ------
+    ConfigError
+        unknown option (the message lists the known ones) or impossible value.
+    """
+    fields = target.config_class.model_fields
+    return target.config(**{
+        name: value if name in fields and fields[name].annotation is str else _json_or_text(value)
+        for name, value in options.items()
+    })  # fmt: skip
+
+
+def _json_or_text(value: str) -> Any:
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def settings_by_target(settings: Iterable[str], names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """``TARGET.option=value`` strings, sorted by target.
+
+    >>> settings_by_target(["brian2.dt=1"], ["triton", "brian2"])
+    {'triton': {}, 'brian2': {'dt': '1'}}
+    """
+    grouped: dict[str, dict[str, str]] = {name: {} for name in names}
+    for setting, value in split_settings(settings).items():
+        name, dot, option = setting.partition(".")
+        if name not in grouped or not dot:
+            known = ", ".join(grouped)
+            raise ConfigError(
+                f"--set: given {setting}={value}, expected TARGET.option=value with TARGET one of {known}"
+            )
+        grouped[name][option] = value
+    return grouped

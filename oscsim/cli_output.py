@@ -1,0 +1,132 @@
+"""Where output goes: tables for people, JSON for programs, and never a mixture on one stream."""
+
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from oscsim.errors import ConfigError
+from oscsim.io import atomic_write, jsonable_float
+
+STDOUT = "-"
+_PIPE_WIDTH = 120  # columns of a table that goes into a file or a log
+
+
+def checked_path(path: str | None, option: str, *, exists: bool = True) -> str | None:
+    """Refuse an output file that cannot be written before any work is done, not after.
+
+    Parameters
+    ----------
+    exists : whether its folder has to be there already; otherwise the command makes it.
+    """
+    if path is None or path == STDOUT:
+        return path
+    if Path(path).is_dir():
+        raise ConfigError(f"{option}: given {path}, a folder; expected the name of a file")
+    folder = Path(path).parent
+    if exists and not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise ConfigError(
+            f"{option}: given {path}; its folder does not exist or is read-only; create it first"
+        )
+    return path
+
+
+def checked_folder(path: str, option: str) -> str:
+    """Refuse an output folder that is a file."""
+    if Path(path).exists() and not Path(path).is_dir():
+        raise ConfigError(f"{option}: given {path}, a file; expected the name of a folder")
+    return path
+
+
+def plain(value: Any) -> Any:
+    """Strict JSON: not-a-number becomes null, infinity "inf", numpy scalars and tuples plain.
+
+    >>> plain({"a": float("nan"), "b": (float("inf"), 1)})
+    {'a': None, 'b': ['inf', 1]}
+    """
+    if isinstance(value, dict):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return None if math.isnan(value) else jsonable_float(value)
+    return value
+
+
+def json_text(content: Any) -> str:
+    """Indented strict JSON in ASCII, in the order given, with a final line break."""
+    return json.dumps(plain(content), indent=2, allow_nan=False) + "\n"
+
+
+class Output:
+    """Streams of one command: with ``--json -`` stdout carries the JSON and nothing else."""
+
+    def __init__(self, json_path: str | None) -> None:
+        self.json_path = checked_path(json_path, "--json")
+        self._stdout = sys.stdout
+        self.people = _console(stderr=json_path == STDOUT)
+        self.progress = _console(stderr=True)
+
+    @contextmanager
+    def quiet_stdout(self) -> Iterator[None]:
+        """Send what a backend prints to stderr: stdout belongs to results."""
+        with redirect_stdout(sys.stderr):
+            yield
+
+    def write_json(self, content: Any) -> None:
+        """Write to the path of ``--json``; without the option, nothing."""
+        if self.json_path == STDOUT:
+            self._stdout.write(json_text(content))
+            self._stdout.flush()
+        elif self.json_path is not None:
+            atomic_write(self.json_path, json_text(content).encode())
+
+    def facts(self, title: str, rows: Iterable[tuple[str, Any]]) -> None:
+        """A two-column table of names and values."""
+        table = Table(title=title, title_justify="left", show_header=False, box=None, pad_edge=False)
+        for name, value in rows:
+            table.add_row(Text(name, style="dim"), _shown(value))
+        self.people.print(table)
+
+    def table(self, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+        """A table with a header."""
+        table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+        for row in rows:
+            table.add_row(*(_shown(cell) for cell in row))
+        self.people.print(table)
+
+
+def _console(stderr: bool) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
+
+
+def _shown(value: Any) -> Text:
+    # Text, not str: square brackets in a passage or a path are not markup
+    return Text(_words(value))
+
+
+def _words(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_words(entry) for entry in value) or "none"
+    if isinstance(value, dict):
+        return " ".join(f"{name} {_words(entry)}" for name, entry in value.items()) or "none"
+    return str(value)

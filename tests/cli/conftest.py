@@ -1,0 +1,69 @@
+"""Fixtures of the command line tests: a runner, layer files, a small untrained model file."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from layers import layer
+from typer.testing import CliRunner
+
+from oscsim.cli import app
+from oscsim.target import AbstractTarget, Availability
+
+
+@pytest.fixture
+def cli():
+    """Call ``oscsim`` in this process; ``.json`` is stdout as JSON, so anything else on it is an error."""
+
+    def call(*arguments):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return SimpleNamespace(
+            code=result.exit_code,
+            out=result.stdout,
+            err=result.stderr,
+            json=lambda: json.loads(
+                result.stdout, parse_constant=lambda name: pytest.fail(f"{name} in JSON")
+            ),
+        )
+
+    return call
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Save a small layer under a name; changes as in ``layers.layer``."""
+
+    def save(name="layer.phase", **changes):
+        layer(**changes).save(tmp_path / name)
+        return tmp_path / name
+
+    return save
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory):
+    """A model file that nobody trained; its frequencies are set so that about half of the pairs lock."""
+    import torch
+
+    import models
+
+    path = tmp_path_factory.mktemp("model") / "untrained.safetensors"
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        vocabulary = models.Vocabulary.of(models.load_text())
+        model = models.OSNLanguageModel(
+            models.OSNConfig(width=16, heads=2, channels=3, hidden=16), vocabulary
+        )
+        passages = vocabulary.encode(models.load_text()[:4000]).unfold(0, 64, 500)
+        models.initialise_model(model, passages, 0.5)
+    models.save_checkpoint(model, path)
+    return path
+
+
+@pytest.fixture
+def without_backends(monkeypatch):
+    """Pretend that no backend is installed."""
+    missing = Availability(False, "", "package nothing is not installed", "pip install nothing")
+    monkeypatch.setattr(AbstractTarget, "availability", lambda _: missing)
