@@ -97,6 +97,9 @@ def measure(model: OSNLanguageModel, held_out: Tensor) -> dict[str, Any]:
     Keys: ``bits_per_character``, ``bits_without_synchronization`` (every block's output zeroed),
     ``bits_without_block`` (one block's at a time), ``locked_fraction`` (blocks by heads, at the
     length of one context).
+
+    Zeroing a path the model was trained with overstates what it is worth: the shipped shape trained
+    without any synchronization reaches 3.54 bits per character, which is the fairer comparison.
     """
     blocks = range(len(model.blocks))
     context = model.config.context

@@ -1,8 +1,9 @@
 """Keep locked fractions in range while a model trains: a monitor that warns, and a regulariser.
 
-Left alone, training narrows every head: sharper windows predict characters better, and on the
-shipped text the locked fraction falls from 0.5 to below 0.1 within 200 steps. Near zero it would
-stay there, because unlocked pairs have no gradient. The regulariser holds it, at a cost in bits.
+Left alone, training narrows the heads: sharper windows predict characters better. On the shipped text
+the default training without the regulariser ends with heads that lock 6 to 23 % of their pairs, at 2.09
+bits per character; with it, 24 to 35 %, at 2.14. Near zero a head would stay there, because unlocked
+pairs have no gradient.
 """
 
 from __future__ import annotations
