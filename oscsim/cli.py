@@ -38,7 +38,7 @@ def demo(
     checkpoint: Annotated[str, typer.Option(help="A model file.")] = arg.SHIPPED,
     json: arg.Json = None,
 ) -> None:
-    """Run one real layer on every target and write a report (64 to 256 characters of text)."""
+    """Run one real layer on every target and write a report (64 to 512 characters of text)."""
     from oscsim import demo as demonstration
     from oscsim.demo_files import write_demo
 

@@ -16,7 +16,7 @@ from oscsim.result import SyncResult
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import AbstractTarget, TargetConfig
 
-SHORTEST_TEXT, LONGEST_TEXT = 64, 256
+SHORTEST_TEXT, LONGEST_TEXT = 64, 512
 SAMPLES = 4096  # stored phases of the settling cells: the slowest decides how long all of them run
 Step = Callable[[str], AbstractContextManager[None]]
 
@@ -114,7 +114,7 @@ def check_text(text: str) -> str:
     Raises
     ------
     SpecError
-        fewer than 64 or more than 256 characters.
+        fewer than 64 or more than 512 characters.
     """
     if not SHORTEST_TEXT <= len(text) <= LONGEST_TEXT:
         raise SpecError(

@@ -123,7 +123,7 @@ def test_default_text_is_from_the_shipped_book():
     assert len(demo.check_text(DEMO_TEXT)) >= 64
 
 
-@pytest.mark.parametrize("length", [0, 63, 257])
+@pytest.mark.parametrize("length", [0, 63, 513])
 def test_text_of_another_length_is_refused(small_demo, tmp_path, length):
     result = small_demo("a" * length)
     assert (result.code, result.out) == (2, "")

@@ -167,8 +167,7 @@ def test_json_on_stdout_is_alone_even_if_a_backend_talks(cli, saved, fakes):
 )
 def test_compare_names_what_went_wrong(cli, saved, fakes, monkeypatch, name, code, status, conforms, words):
     fakes("good", name)
-    FakeTarget.packages = ("no-such-package",) if name == "absent" else ()
-    monkeypatch.setattr(FakeTarget, "packages", FakeTarget.packages)
+    monkeypatch.setattr(FakeTarget, "packages", ("no-such-package",) if name == "absent" else ())
     result = cli("compare", saved(), "--target", "good", "--target", name, "--json", "-")
     entries = result.json()["targets"]
     assert result.code == code
