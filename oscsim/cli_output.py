@@ -29,8 +29,9 @@ def checked_path(path: str | None, option: str, *, exists: bool = True) -> str |
     """
     if path is None or path == STDOUT:
         return path
-    if Path(path).is_dir():
-        raise ConfigError(f"{option}: given {path}, a folder; expected the name of a file")
+    if Path(path).exists() and not Path(path).is_file():
+        kind = "a folder" if Path(path).is_dir() else "a device or pipe"
+        raise ConfigError(f"{option}: given {path}, {kind}; expected the name of a file")
     folder = Path(path).parent
     if exists and not (folder.is_dir() and os.access(folder, os.W_OK)):
         raise ConfigError(

@@ -5,6 +5,7 @@ The checksum covers the canonical header (sorted keys, no spaces) and every arra
 bytes), so a flipped bit anywhere is refused, and equal contents always give equal bytes.
 """
 
+import errno
 import hashlib
 import json
 import math
@@ -54,6 +55,8 @@ def checksum(header: dict[str, Any], arrays: Arrays) -> str:
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write under a temporary name beside ``path``, flush, then rename: a reader never sees half a file."""
     path = Path(path)
+    if path.exists() and not path.is_file():  # a rename would replace the device, /dev/null for everyone
+        raise OSError(errno.EINVAL, "exists and is not a regular file; name another file", str(path))
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -1,10 +1,14 @@
 """Bad input ends with exit code 2 and one line that says what to do; nothing is written."""
 
+import os
 import pickle
+import stat
 import subprocess
 import sys
 
 import pytest
+
+from oscsim.io import atomic_write
 
 
 def refused(result, *words, code=2):
@@ -92,6 +96,15 @@ def test_plan_has_no_result_to_save(cli, saved, tmp_path):
 def test_output_folder_has_to_exist(cli, saved, tmp_path, option):
     refused(cli("solve", saved(), option, tmp_path / "no" / "x"), "folder", "create it")
     refused(cli("solve", saved(), option, tmp_path), "a folder")
+
+
+@pytest.mark.parametrize("option", ["--json", "-o"])
+def test_device_is_never_replaced_by_a_file(cli, saved, tmp_path, option):
+    os.mkfifo(tmp_path / "pipe")
+    refused(cli("solve", saved(), option, tmp_path / "pipe"), "a device or pipe")
+    with pytest.raises(OSError, match="not a regular file"):
+        atomic_write(tmp_path / "pipe", b"")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
 def test_unknown_characters_and_blocks(cli, checkpoint, tmp_path):
