@@ -7,7 +7,7 @@ import pytest
 from layers import layer
 from typer.testing import CliRunner
 
-from oscsim.cli import app
+from oscsim.cli.commands import app
 from oscsim.target import AbstractTarget, Availability
 
 

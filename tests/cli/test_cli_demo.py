@@ -10,11 +10,12 @@ from layers import layer
 from typer.testing import CliRunner
 
 import models
-import oscsim.cli
-from oscsim import demo, demo_files, solve
-from oscsim.cli import DEMO_TEXT
-from oscsim.demo_gallery import TITLES, settling_arrays
-from oscsim.demo_layers import clamped_layer, network_layer, pick_cells, settling_layer
+import oscsim.cli.commands
+from oscsim import solve
+from oscsim.cli.commands import DEMO_TEXT
+from oscsim.demo import files, sections
+from oscsim.demo.gallery import TITLES, settling_arrays
+from oscsim.demo.layers import clamped_layer, network_layer, pick_cells, settling_layer
 
 OTHER_TEXT = "Alice was beginning to get very tired of sitting by her sister on the bank,"
 
@@ -22,7 +23,7 @@ OTHER_TEXT = "Alice was beginning to get very tired of sitting by her sister on 
 @pytest.fixture
 def one_target(monkeypatch):
     """Only the quickest backend: what differs between the targets is tested once, end to end."""
-    monkeypatch.setattr(oscsim.cli, "target_names", lambda: ("brian2",))
+    monkeypatch.setattr(oscsim.cli.commands, "target_names", lambda: ("brian2",))
 
 
 @pytest.fixture
@@ -42,9 +43,9 @@ def first_demo(checkpoint, tmp_path_factory):
     """(result.json, report.html) of one such run, for the tests that only read them."""
     folder = tmp_path_factory.mktemp("first") / "demo"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(oscsim.cli, "target_names", lambda: ("brian2",))
+        patch.setattr(oscsim.cli.commands, "target_names", lambda: ("brian2",))
         arguments = ["demo", "--checkpoint", str(checkpoint), "--output", str(folder)]
-        assert CliRunner().invoke(oscsim.cli.app, arguments).exit_code == 0
+        assert CliRunner().invoke(oscsim.cli.commands.app, arguments).exit_code == 0
     return json.loads((folder / "result.json").read_text()), (folder / "report.html").read_text()
 
 
@@ -120,7 +121,7 @@ def test_same_text_gives_the_same_digests(first_demo, small_demo):
 
 def test_default_text_is_from_the_shipped_book():
     assert DEMO_TEXT in models.load_text()
-    assert len(demo.check_text(DEMO_TEXT)) >= 64
+    assert len(sections.check_text(DEMO_TEXT)) >= 64
 
 
 @pytest.mark.parametrize("length", [0, 63, 513])
@@ -153,7 +154,7 @@ def test_failure_while_drawing_leaves_earlier_files(small_demo, tmp_path, monkey
     def broken(*_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(demo_files, "render", broken)
+    monkeypatch.setattr(files, "render", broken)
     with pytest.raises(ZeroDivisionError):
         small_demo()
     assert [path.read_text() for path in sorted((tmp_path / "demo").iterdir())] == ["earlier", "earlier"]
@@ -167,7 +168,7 @@ def pair_layer(count=20):
 
 def outcome(text):
     """A demo without targets: only the closed forms."""
-    subject = demo.Subject(text, {"name": "x", "sha256": "y"}, 0, pair_layer(len(text)))
+    subject = sections.Subject(text, {"name": "x", "sha256": "y"}, 0, pair_layer(len(text)))
 
     class Silent:
         def __call__(self, _):
@@ -179,15 +180,15 @@ def outcome(text):
         def __exit__(self, *_):
             return None
 
-    return demo.run(subject, [], Silent())
+    return sections.run(subject, [], Silent())
 
 
 def test_demo_that_does_not_conform_says_so(tmp_path):
     done = outcome("twenty characters ok")
-    failed = demo.Trial("brian2", "failed", "it <broke>")
+    failed = sections.Trial("brian2", "failed", "it <broke>")
     section = replace(done.sections["pair"], trials=(failed,))
     done = replace(done, sections={**done.sections, "pair": section})
-    content = demo_files.write_demo(done, str(tmp_path))
+    content = files.write_demo(done, str(tmp_path))
     page = (tmp_path / "report.html").read_text()
     assert content["conforms"] is False
     assert "Not everything conforms: brian2: failed" in page
@@ -196,7 +197,7 @@ def test_demo_that_does_not_conform_says_so(tmp_path):
 
 
 def test_text_is_escaped(tmp_path):
-    demo_files.write_demo(outcome("<script>'\"&</script>"), str(tmp_path))
+    files.write_demo(outcome("<script>'\"&</script>"), str(tmp_path))
     page = (tmp_path / "report.html").read_text()
     assert "<script" not in page
     assert page.count("<span>&lt;</span>") == 2

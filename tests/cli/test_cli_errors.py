@@ -164,7 +164,7 @@ def test_interrupt(cli, saved, monkeypatch):
     def interrupted(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("oscsim.cli.describe", interrupted)
+    monkeypatch.setattr("oscsim.cli.commands.describe", interrupted)
     refused(cli("info", saved()), "interrupted", code=130)
 
 
@@ -172,7 +172,7 @@ def test_a_bug_keeps_its_traceback(cli, saved, monkeypatch):
     def broken(_):
         raise ZeroDivisionError("bug")
 
-    monkeypatch.setattr("oscsim.cli.describe", broken)
+    monkeypatch.setattr("oscsim.cli.commands.describe", broken)
     with pytest.raises(ZeroDivisionError):
         cli("info", saved())
 
@@ -180,7 +180,7 @@ def test_a_bug_keeps_its_traceback(cli, saved, monkeypatch):
 def test_installed_command_needs_no_backend_for_info(saved):
     code = (
         "import sys; sys.argv = ['oscsim', 'info', sys.argv[1], '--json', '-']\n"
-        "from oscsim.cli import main\n"
+        "from oscsim.cli.commands import main\n"
         "try: main()\n"
         "except SystemExit as end: code = end.code\n"
         "heavy = {'torch', 'triton', 'brian2', 'lava', 'matplotlib', 'models'} & set(sys.modules)\n"

@@ -6,14 +6,14 @@ import warnings
 import numpy as np
 import pytest
 
-import oscsim.cli
+import oscsim.cli.commands
 from oscsim import PhaseLayerSpec, SyncResult, SyncStatus, solve
-from oscsim.cli_guard import ExitCode
-from oscsim.cli_trial import Trial, exit_code
+from oscsim.cli.guard import ExitCode
 from oscsim.errors import LoweringError, TargetRunError
 from oscsim.result import Provenance
 from oscsim.target import AbstractTarget, ConvergenceWarning, Executable, Plan, TargetConfig
 from oscsim.tolerance import FLOAT64
+from oscsim.trial import Trial, exit_code
 
 COMPARE_KEYS = {
     "status", "conforms", "max_abs_error", "tolerance", "locked_agreement", "excluded_pairs",
@@ -68,8 +68,8 @@ def fakes(monkeypatch):
     """Replace the registry; a target does what its name says."""
 
     def install(*names):
-        monkeypatch.setattr(oscsim.cli, "target_names", lambda: names)
-        monkeypatch.setattr(oscsim.cli, "get_target", FakeTarget)
+        monkeypatch.setattr(oscsim.cli.commands, "target_names", lambda: names)
+        monkeypatch.setattr(oscsim.cli.commands, "get_target", FakeTarget)
 
     return install
 

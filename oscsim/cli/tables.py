@@ -5,12 +5,12 @@ from typing import Any
 
 from rich.text import Text
 
-from oscsim.cli_describe import summary
-from oscsim.cli_output import Output
-from oscsim.cli_progress import say
-from oscsim.cli_trial import Trial
+from oscsim.cli.describe import summary
+from oscsim.cli.output import Output
+from oscsim.cli.progress import say
 from oscsim.result import SyncResult
 from oscsim.target import Plan
+from oscsim.trial import Trial
 
 
 def show_info(out: Output, path: str, facts: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from oscsim.cli_guard import ExitCode
+from oscsim.cli.guard import ExitCode
 from oscsim.compare import compare
 from oscsim.comparison import Comparison
 from oscsim.errors import LoweringError, TargetRunError, TargetUnavailable

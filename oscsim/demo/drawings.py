@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
-from oscsim.pictures import INK, MUTED, line_colour, marker
+from oscsim.demo.pictures import INK, MUTED, line_colour, marker
 from oscsim.tolerance import CONDITION_CAP, Accuracy
 
 Array = NDArray[np.float64]

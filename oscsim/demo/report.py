@@ -8,11 +8,11 @@ import numpy as np
 from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
-from oscsim.cli_trial import Trial
-from oscsim.demo import Outcome, Section
-from oscsim.demo_gallery import TITLES, flow_tokens, settling_arrays
-from oscsim.demo_layers import LONGEST_NETWORK
+from oscsim.demo.gallery import TITLES, flow_tokens, settling_arrays
+from oscsim.demo.layers import LONGEST_NETWORK
+from oscsim.demo.sections import Outcome, Section
 from oscsim.result import SyncResult
+from oscsim.trial import Trial
 
 Array = NDArray[np.float64]
 STRONGEST = 8  # couplings listed per head
@@ -124,12 +124,12 @@ def render(outcome: Outcome, pictures: dict[str, str], facts: dict[str, Any]) ->
 
     Parameters
     ----------
-    pictures : from :func:`oscsim.demo_gallery.gallery`; facts : name -> value, shown as "what was run".
+    pictures : from :func:`oscsim.demo.gallery.gallery`; facts : name -> value, shown as "what was run".
     """
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    source = resources.files("oscsim").joinpath("templates", TEMPLATE).read_text(encoding="utf-8")
+    source = resources.files("oscsim.demo").joinpath("templates", TEMPLATE).read_text(encoding="utf-8")
     text, sections = outcome.subject.text, outcome.sections
     return environment.from_string(source).render(
         text=text,

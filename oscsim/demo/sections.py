@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from oscsim.cli_trial import Trial, attempt, comparison_json
-from oscsim.demo_layers import Cells, clamped_layer, network_layer, pick_cells, settling_layer
+from oscsim.demo.layers import Cells, clamped_layer, network_layer, pick_cells, settling_layer
 from oscsim.errors import SpecError
 from oscsim.reference import solve
 from oscsim.result import SyncResult
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import AbstractTarget, TargetConfig
+from oscsim.trial import Trial, attempt, comparison_json
 
 SHORTEST_TEXT, LONGEST_TEXT = 64, 512
 SAMPLES = 4096  # stored phases of the settling cells: the slowest decides how long all of them run

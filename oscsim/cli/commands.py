@@ -8,18 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from hw_targets import get_target, target_names
-from oscsim import cli_arguments as arg
-from oscsim.cli_describe import describe, summary
-from oscsim.cli_guard import ExitCode, GuardedGroup
-from oscsim.cli_options import read_text, settings_by_target, split_settings, target_config
-from oscsim.cli_output import Output, checked_folder, checked_path
-from oscsim.cli_progress import Steps
-from oscsim.cli_tables import show_doctor, show_info, show_plan, show_result, show_trials
-from oscsim.cli_trial import attempt, comparison_json, exit_code
+from oscsim.cli import arguments as arg
+from oscsim.cli.describe import describe, summary
+from oscsim.cli.guard import ExitCode, GuardedGroup
+from oscsim.cli.options import read_text, settings_by_target, split_settings, target_config
+from oscsim.cli.output import Output, checked_folder, checked_path
+from oscsim.cli.progress import Steps
+from oscsim.cli.tables import show_doctor, show_info, show_plan, show_result, show_trials
 from oscsim.errors import ConfigError, TargetUnavailable
 from oscsim.reference import solve as solve_layer
 from oscsim.result import SyncStatus
 from oscsim.spec import PhaseLayerSpec
+from oscsim.trial import attempt, comparison_json, exit_code
 
 MODELS_COMMAND = "pip install -e '.[models]'"
 DEMO_TEXT = "'Off with her head!' the Queen shouted at the top of her voice. Nobody\nmoved."
@@ -39,8 +39,8 @@ def demo(
     json: arg.Json = None,
 ) -> None:
     """Run one real layer on every target and write a report (64 to 512 characters of text)."""
-    from oscsim import demo as demonstration
-    from oscsim.demo_files import write_demo
+    from oscsim.demo import sections as demonstration
+    from oscsim.demo.files import write_demo
 
     out, passage = Output(json), demonstration.check_text(read_text(text))
     checked_folder(output, "--output")

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from oscsim.cli_progress import say
+from oscsim.cli.progress import say
 from oscsim.errors import OscsimError, TargetRunError, TargetUnavailable
 from oscsim.target import ConvergenceWarning
 

@@ -7,12 +7,12 @@ import numpy as np
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
-from oscsim import demo_pictures as draw
 from oscsim.closed_form import clamped_flow, lock_ratio, pair_trajectory
-from oscsim.demo import Outcome, Section
+from oscsim.demo import drawings as draw
+from oscsim.demo.pictures import to_png, to_svg
+from oscsim.demo.sections import Outcome, Section
 from oscsim.pair_terms import coupling, held_phasor, locking_strength, mismatch
 from oscsim.phase import circular_distance
-from oscsim.pictures import to_png, to_svg
 from oscsim.result import Conditioning, SyncResult
 from oscsim.spec import PhaseLayerSpec
 

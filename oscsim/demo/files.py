@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from oscsim.cli_output import json_text
-from oscsim.demo import Outcome
-from oscsim.demo_gallery import gallery, readme_picture
+from oscsim.cli.output import json_text
+from oscsim.demo.gallery import gallery, readme_picture
+from oscsim.demo.report import render
+from oscsim.demo.sections import Outcome
 from oscsim.doctor import package_versions
 from oscsim.io import atomic_write
-from oscsim.report import render
 
 REPORT, RESULT = "report.html", "result.json"
 

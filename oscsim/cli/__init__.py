@@ -1,0 +1,1 @@
+"""The command line, the composition root: the only part of oscsim that knows targets and models."""

@@ -1,0 +1,1 @@
+"""The demo: one real layer on every target, as pictures and numbers."""
