@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from oscsim.network_average import network_read_out
+from oscsim.beat_average import Phasor, pair_averages
 from oscsim.pair_terms import coupling, network_matrix, unmasked
 from oscsim.result import SyncStatus
 from oscsim.spec import PhaseLayerSpec
@@ -42,7 +42,7 @@ def integrate_network(
         samples, theta, now = run.y.T.reshape(-1, *spec.theta.shape), run.y[:, -1], now + span
         speed = (slowed * f(0.0, theta)).reshape(spec.theta.shape)[:, index]
         rest = np.ptp(speed, axis=1).max() <= 0.01 * SETTLE_RESIDUAL
-        mean, error = network_read_out(samples[:, :, index])
+        mean, error = _averages(samples[:, :, index])
         if rest or error <= AVERAGING_RESIDUAL or now >= max_duration:
             break
         span = min(2 * span, max(max_duration - now, _FIRST_SPAN))
@@ -56,3 +56,14 @@ def integrate_network(
     locked = allowed & (np.abs(z) >= LOCK_THRESHOLD).all(axis=3)
     sync = np.where(allowed, j * np.real(z).mean(axis=3), 0.0)
     return sync, locked, samples[-1], status, error
+
+
+def _averages(samples: Array) -> tuple[Phasor, float]:
+    """(H, n, n, D) pair averages over samples (T, H, n, D), and their largest change on halving."""
+    heads, count, channels = samples.shape[1:]
+    mean, error = np.empty((heads, count, count, channels), np.complex128), 0.0
+    for h in range(heads):
+        for c in range(channels):
+            mean[h, :, :, c], change = pair_averages(samples[:, h, :, c])
+            error = max(error, change)
+    return mean, error

@@ -7,9 +7,9 @@ import numpy as np
 from brian2 import Function, Network, NetworkOperation, NeuronGroup, hertz, second
 from numpy.typing import NDArray
 
-from hw_targets.brian2.averaging import Phasor, pair_averages, rest_mean
 from hw_targets.brian2.network_lowering import EQUATIONS, NetworkLowering
 from hw_targets.brian2.outcome import Outcome, Trajectory
+from oscsim.beat_average import Phasor, pair_averages, rest_mean
 from oscsim.phase import order_parameter
 from oscsim.result import SyncStatus
 from oscsim.spec import PhaseLayerSpec

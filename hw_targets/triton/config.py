@@ -21,8 +21,9 @@ class TritonConfig(TargetConfig):
     step : network time step as a fraction of 1 / (fastest rate of the head), dimensionless. Up to 1/4
         the mean of an unlocked pair is right to the target's epsilon (docs/targets/triton.md).
     max_steps : most network steps of one head before the run ends ``not_converged``.
-    average_tolerance : largest change of a network's time average between two windows that still counts
-        as converged, a fraction of |J|; promised as ``accuracy.averaging_error``.
+    average_tolerance : change of a network's time average between two windows at which a head stops
+        running, a fraction of |J|; promised as ``accuracy.averaging_error`` (or the change itself, when
+        max_steps end a run above it).
 
     >>> TritonConfig().block_m, TritonConfig(device="cpu").device
     (32, 'cpu')

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_targets.triton.plan import Lowered
-from hw_targets.triton.time_average import pair_average
+from oscsim.beat_average import pair_averages
 from oscsim.result import SyncStatus
 from oscsim.spec import PhaseLayerSpec
-from oscsim.tolerance import FLOAT32_SETTLE_RESIDUAL, LOCK_THRESHOLD
+from oscsim.tolerance import AVERAGING_CAP, FLOAT32_SETTLE_RESIDUAL, LOCK_THRESHOLD
 
 Array = NDArray[np.float64]
 # (heads, steps) -> phases after every step (heads, steps, COUNT, WIDTH), velocity (heads, COUNT, WIDTH)
@@ -21,13 +21,14 @@ Advance = Callable[[NDArray[np.int32], int], tuple[NDArray[np.float32], NDArray[
 class HeadReadOut:
     """One head after a launch; padded oscillators left out.
 
-    mean : (n, n, D) ``<exp(i(theta_i - theta_j))>``; phase : (n, D) rad; steps : taken so far.
+    mean : (n, n, D) ``<exp(i(theta_i - theta_j))>``; phase : (n, D) rad; steps : taken so far; change :
+    how much the mean changes when only the later half is used, 0 at rest, infinite while a beat is unseen.
     """
 
     mean: NDArray[np.complex128]
     phase: Array
     steps: int
-    converged: bool
+    change: float
 
     @property
     def locked(self) -> NDArray[np.bool_]:
@@ -39,7 +40,7 @@ class HeadReadOut:
         """Decided from the samples."""
         if not np.isfinite(self.phase).all():
             return SyncStatus.FAILED
-        if not self.converged:
+        if self.change > AVERAGING_CAP:
             return SyncStatus.NOT_CONVERGED
         return SyncStatus.SETTLED if self.locked.all() else SyncStatus.DRIFTING
 
@@ -63,8 +64,8 @@ def run_heads(spec: PhaseLayerSpec, lowered: Lowered, advance: Advance) -> list[
             history = [kept[head], samples[slot]] if head in kept else [samples[slot]]
             kept[head] = np.concatenate(history)[-steps["kept"] :]
             row_rate = lowered.scales["row_rate"][head]
-            read[head] = read_out(spec, kept[head], velocity[slot], row_rate, taken, tolerance)
-        active = np.array([head for head in active if not read[int(head)].converged], dtype=np.int32)
+            read[head] = read_out(spec, kept[head], velocity[slot], row_rate, taken)
+        active = np.array([head for head in active if read[int(head)].change > tolerance], dtype=np.int32)
     return [read[head] for head in range(spec.n_heads)]
 
 
@@ -74,7 +75,6 @@ def read_out(
     velocity: NDArray[np.float32],
     row_rate: Array,
     steps: int,
-    tolerance: float,
 ) -> HeadReadOut:
     """Channels at rest are read from the final phases, moving ones from the window over the samples."""
     index, channels = np.flatnonzero(spec.valid), spec.n_channels
@@ -84,9 +84,8 @@ def read_out(
     phases = samples[:, index, :channels].astype(np.float64)
     final = np.exp(1j * phases[-1])
     mean = final[:, None, :] * final.conj()[None, :, :]
-    converged = True
-    if not at_rest.all():
-        average = pair_average(phases[:, :, ~at_rest])
-        mean[:, :, ~at_rest] = average.mean
-        converged = bool(average.resolved.all() and (average.change <= tolerance).all())
-    return HeadReadOut(mean, phases[-1], steps, converged)
+    change, unwrapped = 0.0, np.unwrap(phases, axis=0).astype(np.float64)
+    for channel in np.flatnonzero(~at_rest):
+        mean[:, :, channel], moved = pair_averages(unwrapped[:, :, channel])
+        change = max(change, moved)
+    return HeadReadOut(mean, phases[-1], steps, change)

@@ -16,6 +16,7 @@ from oscsim.readout import attend, normalise
 from oscsim.result import Provenance, SyncResult, SyncStatus
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import ConvergenceWarning
+from oscsim.tolerance import AVERAGING_CAP, with_average
 
 Array = NDArray[np.float64]
 # Fields of the SyncResult that a dynamics supplies, and "notes".
@@ -69,6 +70,7 @@ def network_outcome(spec: PhaseLayerSpec, heads: list[HeadReadOut]) -> Outcome:
         "phase": phase,
         "order_parameter": order_parameter(phase, spec.valid, spec.mask == "causal"),
         "status": _worst([head.status for head in heads]),
+        "change": max(head.change for head in heads),
         "notes": (
             f"steps per head: {', '.join(str(head.steps) for head in heads)}",
             "phases in the frame of "
@@ -88,7 +90,7 @@ def to_result(
     """Weights, status, provenance; warns when the run has not converged."""
     outcome = dict(outcome)
     notes = (f"device: {device}", *outcome.pop("notes"))
-    status = _checked(outcome)
+    status, change = _checked(outcome), outcome.pop("change", 0.0)
     if status not in (SyncStatus.SETTLED, SyncStatus.DRIFTING):
         message = f"target 'triton': the run ended '{status}' ({notes[1]}); raise max_steps or widen {_KNOB}"
         warnings.warn(message, ConvergenceWarning, stacklevel=4)
@@ -101,9 +103,10 @@ def to_result(
         notes=notes,
         wall_s=wall_s,
     )
-    return SyncResult(
-        weights=normalise(outcome["sync"]), provenance=provenance, accuracy=lowered.accuracy, **outcome
-    )
+    accuracy = lowered.accuracy
+    if accuracy.averaging_error < change <= AVERAGING_CAP:
+        accuracy = with_average(accuracy, change)
+    return SyncResult(weights=normalise(outcome["sync"]), provenance=provenance, accuracy=accuracy, **outcome)
 
 
 _KNOB = "average_tolerance"

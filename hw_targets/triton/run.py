@@ -66,7 +66,7 @@ class Device:
             raise TargetUnavailable(
                 "triton",
                 "device 'cuda' was asked for and torch sees no GPU (use device='cpu' for the interpreter)",
-                "pip install torch, in a build for your GPU (https://pytorch.org)",
+                "pip install torch, in a build for your GPU",
             )
         return cls(interpreted=asked == "cpu" or not found)
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.integrate import quad, solve_ivp
 
 from oscsim import closed_form
+from oscsim.beat_average import window
 from oscsim.closed_form import lock_radius, pair_rate, pair_settling_time, pair_trajectory, synchronization
-from oscsim.network_average import birkhoff_weights
 from oscsim.phase import circular_distance
 from oscsim.tolerance import condition_of_ratio, euler_bias
 
@@ -130,7 +130,7 @@ def test_clamped_growth_is_the_derivative():
 def test_euler_bias_is_what_euler_does(ratio):
     """Measured on a long explicit Euler run, the mean of cos is shifted by minus the formula."""
     step, psi, mean = 1 / 64, np.linspace(0, 2 * np.pi, 64, endpoint=False), np.zeros(64)
-    for weight in birkhoff_weights(60_000):  # whole beats cannot be cut out of steps; a smooth window can
+    for weight in window(60_000, 0.0):  # whole beats cannot be cut out of steps; a smooth window can
         mean += weight * np.cos(psi)
         psi = psi + step * (1.0 - np.sin(psi) / ratio)  # own clock: max(a, d) = d = 1
     assert mean.mean() == pytest.approx(-euler_bias(ratio, step), rel=0.05)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from hw_targets.brian2.averaging import pair_averages, slowest_beat, window
 from hw_targets.registry import get_target
 from oscsim import ExplicitCoupling, FrequencyCoupling, PhaseLayerSpec, SyncStatus, compare, integrate, solve
+from oscsim.beat_average import pair_averages, slowest_beat, window
 from oscsim.target import ConvergenceWarning
 
 TARGET = get_target("brian2")

@@ -6,7 +6,6 @@ import torch
 
 from hw_targets import get_target
 from hw_targets.triton.run import load_kernels
-from hw_targets.triton.time_average import pair_average
 from oscsim import ExplicitCoupling, FrequencyCoupling, PhaseLayerSpec, SyncStatus, compare, solve
 from oscsim.target import ConvergenceWarning
 
@@ -136,16 +135,3 @@ def test_integration_is_of_fourth_order():
     coarse, fine = abs(final(1.0, 4) - exact), abs(final(0.5, 8) - exact)
     assert 1e-4 < coarse < 1e-2
     assert 10.0 < coarse / fine < 40.0
-
-
-def test_averages_need_whole_beats_and_know_when_they_lack_them():
-    time = np.linspace(0.0, 1.0, 4000)[:, None, None]
-    turning = np.array([0.0, 1.0])[None, :, None]
-    short, long = (
-        pair_average(2 * np.pi * 5.0 * time * turning),
-        pair_average(2 * np.pi * 13.0 * time * turning),
-    )
-    assert not short.resolved[0]
-    assert long.resolved[0]
-    assert abs(long.mean[0, 1, 0]) < 1e-6
-    assert pair_average(0.0 * time * turning).mean[0, 1, 0] == pytest.approx(1.0)
