@@ -1,0 +1,135 @@
+"""Lowering of pair and clamped layers: one cell ``psi' = d - a sin psi`` per ordered pair or free oscillator.
+
+Every cell runs on its own clock: dividing by ``max(|a|, d)`` makes the larger of the two one step per
+step, exact in any format, so only the other is rounded. A negative ``a`` becomes a positive one half a turn
+ahead. A free oscillator against its held sources is a cell without mismatch (docs/spec.md section 3).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hw_targets.lava.duration import Timing, cell_steps, edge_steps
+from hw_targets.lava.formats import NumberFormat
+from oscsim.pair_terms import coupling, held_phasor, initial_difference, locking_strength, mismatch, unmasked
+from oscsim.phase import wrap
+from oscsim.spec import PhaseLayerSpec
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Cells as numbers, before a number format: flat arrays of one entry per cell, in layer order.
+
+    Parameters
+    ----------
+    where : (H, N, N) or (H, N, D) bool, the places of the cells in the layer.
+    mismatch, coupling : d and a >= 0 on the own clock, both at most 1.
+    start : psi(0) in rad, half a turn ahead where a was negative.
+    turned : bool, where a was negative.
+    ratio : d/a, infinite where a = 0 < d, 0 where nothing moves.
+    steps : own-clock steps of each cell.
+    complete : bool, False where the cell would need more than max_steps.
+    """
+
+    where: Mask
+    mismatch: Array
+    coupling: Array
+    start: Array
+    turned: Mask
+    ratio: Array
+    steps: Integers
+    complete: Mask
+
+
+@dataclass(frozen=True, eq=False)
+class CellProgram:
+    """What the process gets: cells in a number format, the longest-running first.
+
+    ``order`` gives, for each place in the program, the cell it holds; the other arrays are in program order.
+    """
+
+    phase: NDArray[np.generic]
+    mismatch: NDArray[np.generic]
+    coupling: NDArray[np.generic]
+    steps: Integers
+    order: Integers
+
+    @property
+    def lava_steps(self) -> int:
+        """Lava time steps of the run: one more than needed never, one at least."""
+        return max(1, int(self.steps.max(initial=0)))
+
+
+def pair_cells(spec: PhaseLayerSpec, timing: Timing, band: float) -> Cells:
+    """The cells of a pair layer, diagonal included, masked ones left out."""
+    d = mismatch(spec)
+    j = coupling(spec, d)
+    a = locking_strength(spec, j)
+    where = np.broadcast_to(unmasked(spec), j.shape)
+    d, a, start = d[where], a[where], initial_difference(spec, j)[where]
+    idle = (a == 0) & (d == 0)
+    turned = a < 0
+    fastest = np.where(idle, 1.0, np.maximum(np.abs(a), d))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = np.where(idle, 0.0, d / np.abs(a))
+    # where nothing pulls and nothing turns, S = |J| by convention (docs/spec.md section 2)
+    start = np.where(idle, 0.0, start + np.where(turned, np.pi, 0.0))
+    wanted = cell_steps(ratio, start, timing)
+    inside = (np.abs(ratio - 1.0) <= band) | (wanted < 0)
+    limit = edge_steps(band, timing) if inside.any() else timing.max_steps
+    wanted = np.where(inside, np.where(wanted < 0, limit, np.minimum(wanted, limit)), wanted)
+    return Cells(
+        where,
+        d / fastest,
+        np.abs(a) / fastest,
+        start,
+        turned,
+        ratio,
+        np.minimum(np.where(idle, 0, wanted), timing.max_steps),
+        wanted <= timing.max_steps,
+    )
+
+
+def clamped_cells(spec: PhaseLayerSpec, timing: Timing) -> tuple[Cells, Array]:
+    """The free oscillators of a clamped layer, and the phase (H, N, D) of the held drive of each.
+
+    A finite duration T is ``|rho| R T`` on the own clock, in equal steps that end exactly there; a cell
+    that comes to rest earlier stops then.
+    """
+    drive = held_phasor(spec, coupling(spec))
+    rate = np.ones_like(spec.theta) if spec.rate is None else spec.rate
+    held: Array = np.angle(drive).astype(np.float64)
+    where = np.broadcast_to(spec.valid[None, :, None], held.shape)
+    signed = (rate * np.abs(drive))[where]
+    phase_0 = spec.theta if spec.phase_0 is None else spec.phase_0
+    turned = signed < 0
+    start = wrap((phase_0 - held)[where] + np.where(turned, np.pi, 0.0))
+    pull = np.abs(signed)
+    with np.errstate(over="ignore", invalid="ignore"):
+        time = np.where(pull > 0, pull * spec.duration, 0.0)
+    rest = cell_steps(np.zeros_like(pull), start, timing)
+    # nine digits: the last bit of a product of sums depends on the processor, the plan must not
+    needed = np.minimum(np.ceil(np.round(time / timing.step, 9)), 2**40).astype(np.int64)
+    steps = np.minimum(needed, rest)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exact = np.where(steps > 0, time / (timing.step * steps), 0.0)
+    speed = np.where(needed <= rest, exact, 1.0)
+    limited = np.minimum(steps, timing.max_steps)
+    zero = np.zeros_like(pull)
+    return Cells(where, zero, speed, start, turned, zero, limited, steps <= timing.max_steps), held
+
+
+def program(cells: Cells, number_format: NumberFormat) -> CellProgram:
+    """Cells in the number format, sorted so that the running ones are always the first ones."""
+    arithmetic = number_format.arithmetic
+    order = np.argsort(-cells.steps, kind="stable")
+    phase = arithmetic.from_radians(cells.start[order])
+    drift, pull = cells.mismatch[order], cells.coupling[order]
+    return CellProgram(
+        phase, arithmetic.rate(drift), arithmetic.rate(pull), cells.steps[order], order.astype(np.int64)
+    )

@@ -1,0 +1,121 @@
+"""Lowering: from a layer and a configuration to a visible plan and the numbers that the processes get."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hw_targets.lava.cells import CellProgram, Cells, clamped_cells, pair_cells, program
+from hw_targets.lava.config import LavaConfig
+from hw_targets.lava.duration import RELATIVE, Timing, edge_band, network_band
+from hw_targets.lava.fixed_point import FixedPoint
+from hw_targets.lava.formats import NumberFormat, number_format, promise
+from hw_targets.lava.network import Network, NetworkProgram, network, network_program
+from hw_targets.lava.plan_entries import (
+    accuracy_entries,
+    cell_clock,
+    cell_entries,
+    cell_resources,
+    head_entries,
+    network_clock,
+    network_entries,
+    network_resources,
+)
+from oscsim.errors import LoweringError
+from oscsim.spec import PhaseLayerSpec
+from oscsim.target import Plan
+from oscsim.tolerance import AVERAGING_RESIDUAL, EDGE_BAND, Accuracy, rk4_epsilon
+
+MOST_CELLS = 2**20
+# Integration steps of a network between two looks at its data.
+CHUNK_STEPS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Lowered:
+    """A lowered layer: the plan, and everything a run needs. Holds no Lava object."""
+
+    spec: PhaseLayerSpec
+    config: LavaConfig
+    plan: Plan
+    accuracy: Accuracy
+    number_format: NumberFormat
+
+
+@dataclass(frozen=True, eq=False)
+class LoweredCells(Lowered):
+    """A pair or clamped layer; ``held`` (H, N, D) is the phase of the drive, rad (clamped only)."""
+
+    cells: Cells
+    program: CellProgram
+    held: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class LoweredNetwork(Lowered):
+    """A network layer; ``averaging_residual`` is how far two averages may differ that count as one."""
+
+    network: Network
+    program: NetworkProgram
+    most_chunks: int
+    averaging_residual: float
+
+
+def lower(spec: PhaseLayerSpec, config: LavaConfig) -> Lowered:
+    """Lower a layer (see AbstractTarget.lower)."""
+    return _lower_network(spec, config) if spec.dynamics == "network" else _lower_cells(spec, config)
+
+
+def _timing(config: LavaConfig, form: NumberFormat) -> Timing:
+    return Timing(form.step, form.residual, form.resolution, form.nearest, config.max_steps)
+
+
+def _lower_cells(spec: PhaseLayerSpec, config: LavaConfig) -> LoweredCells:
+    form = number_format(config)
+    timing = _timing(config, form)
+    # an unsigned mantissa is off by at most half of its least significant bit
+    accuracy = promise(config, config.parameter_bits + 1, form.step)
+    held = None
+    if spec.dynamics == "pair":
+        accuracy = replace(accuracy, band=edge_band(timing))
+        cells = pair_cells(spec, timing, accuracy.band)
+    else:
+        cells, held = clamped_cells(spec, timing)
+    count = len(cells.steps)
+    if count > MOST_CELLS:
+        raise LoweringError(
+            f"{count} cells: one process holds at most {MOST_CELLS}; split the layer into layers of "
+            f"fewer heads"
+        )
+    prog = program(cells, form)
+    entries = (
+        *head_entries(spec, config),
+        ("cells", cell_entries(cells, prog, form)),
+        ("clock", cell_clock(cells, prog, form, accuracy)),
+        ("accuracy", accuracy_entries(accuracy)),
+        ("resources", cell_resources(cells, prog, form)),
+    )
+    plan = Plan("lava", spec.digest, entries)
+    return LoweredCells(spec, config, plan, accuracy, form, cells, prog, held)
+
+
+def _lower_network(spec: PhaseLayerSpec, config: LavaConfig) -> LoweredNetwork:
+    form = number_format(config)
+    accuracy = promise(config, config.weight_bits, form.step)
+    # fixed point: rounding shakes the average, which cannot agree better than the format's own error
+    floor = accuracy.epsilon / 8 if isinstance(form.arithmetic, FixedPoint) else 0.0
+    residual = max(AVERAGING_RESIDUAL, floor)
+    band = max(EDGE_BAND, 2.0 * form.resolution, network_band(form.step * config.max_steps))
+    # a run adds the estimated error of its own average
+    accuracy = replace(accuracy, band=band, averaging_error=rk4_epsilon(RELATIVE * form.step))
+    net = network(spec)
+    chunk = min(CHUNK_STEPS, config.max_steps)
+    prog = network_program(net, config, form, chunk)
+    most_chunks = config.max_steps // chunk
+    entries = (
+        *head_entries(spec, config),
+        ("network", network_entries(net, prog, form)),
+        ("clock", network_clock(net, form, chunk, most_chunks)),
+        ("accuracy", accuracy_entries(accuracy)),
+        ("resources", network_resources(net, prog)),
+    )
+    plan = Plan("lava", spec.digest, entries)
+    return LoweredNetwork(spec, config, plan, accuracy, form, net, prog, most_chunks, residual)

@@ -1,0 +1,99 @@
+"""Options: what is refused and how, and that each one changes the plan or the answer."""
+
+import pytest
+
+from hw_targets import get_target
+from oscsim import FixedOrder, FrequencyCoupling, PhaseLayerSpec
+from oscsim.errors import ConfigError, LoweringError
+
+TARGET = get_target("lava")
+
+
+def layer(dynamics: str = "pair") -> PhaseLayerSpec:
+    return PhaseLayerSpec(
+        omega=[[[0.0], [0.4], [1.1]]],
+        theta=[[[0.1], [0.5], [-0.3]]],
+        coupling=FrequencyCoupling(alpha=[0.2]),
+        gain=[1.5],
+        order_parameter=FixedOrder(r=[0.8]),
+        dynamics=dynamics,
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"steps_per_turn": 100}, "power of two, the nearest are 64 and 128"),
+        ({"sine_bits": 12, "phase_bits": 12}, "fewer than phase_bits 12"),
+        ({"number_format": "floating_point", "phase_bits": 24}, "phase_bits: bits belong to number_format"),
+        ({"number_format": "float"}, "number_format"),
+        ({"timeout_s": 0.0}, "timeout_s"),
+        ({"weight_bits": 9}, "weight_bits"),
+        ({"no_such_option": 1}, "unknown option 'no_such_option'"),
+    ],
+)
+def test_bad_options_are_refused_by_name(options, text):
+    with pytest.raises(ConfigError, match="lava") as error:
+        TARGET.config(**options)
+    assert text in str(error.value)
+
+
+CHANGES = {
+    "number_format": "floating_point",
+    "phase_bits": 26,
+    "sine_bits": 11,
+    "payload_bits": 17,
+    "parameter_bits": 15,
+    "steps_per_turn": 128,
+    "max_steps": 2000,
+    "timeout_s": 12.0,
+    "weight_bits": 7,
+    "trajectory_samples": 3,
+}
+
+
+def test_the_list_of_options_is_complete():
+    assert set(CHANGES) == set(TARGET.config_class.model_fields)
+
+
+# what each option changes besides its own line in the plan
+EFFECTS = {
+    "number_format": ("pair", "accuracy"),
+    "phase_bits": ("pair", "cells"),
+    "sine_bits": ("pair", "accuracy"),
+    "payload_bits": ("pair", "accuracy"),
+    "parameter_bits": ("pair", "cells"),
+    "steps_per_turn": ("pair", "clock"),
+    "max_steps": ("network", "clock"),
+    "weight_bits": ("network", "network"),
+}
+
+
+@pytest.mark.parametrize("option", sorted(EFFECTS))
+def test_every_option_changes_what_is_run(option):
+    dynamics, section = EFFECTS[option]
+    plain = TARGET.lower(layer(dynamics)).plan
+    changed = TARGET.lower(layer(dynamics), TARGET.config(**{option: CHANGES[option]})).plan
+    assert plain[section] != changed[section]
+
+
+def test_time_limit_and_samples_are_in_the_plan():
+    # what they do is tested in test_lava_runtime.py and test_lava_network.py
+    config = TARGET.config(timeout_s=12.0, trajectory_samples=3)
+    entries = TARGET.lower(layer("network"), config).plan["config"]
+    assert (entries["timeout_s"], entries["trajectory_samples"]) == (12.0, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        ({"sine_bits": 3}, "sine_bits"),
+        ({"payload_bits": 6}, "payload_bits"),
+        ({"phase_bits": 12, "sine_bits": 8}, "phase_bits"),
+        ({"parameter_bits": 4}, "parameter_bits"),
+    ],
+)
+def test_a_format_that_could_reject_nothing_is_refused(options, advice):
+    with pytest.raises(LoweringError, match="could still reject a wrong answer") as error:
+        TARGET.lower(layer(), TARGET.config(**options))
+    assert f"use more {advice}" in str(error.value) or advice in str(error.value).split("use more")[1]
