@@ -17,9 +17,9 @@ CONDITION_CAP = 100.0
 # |1 - rho^2| < 1/cap^2 is, to first order, |rho - 1| < 1/(2 cap^2): the cells whose condition is capped.
 EDGE_BAND = 0.5 / CONDITION_CAP**2
 
-# A clamped start this close (rad) to its unstable point may fall either way: three least significant
-# bits of a 24-bit phase (2 pi / 2^24 = 3.7e-7).
-UNSTABLE_BAND = 1.2e-6
+# A clamped start this close (rad) to its unstable point may fall either way, or stay: the sine of a
+# 16-bit payload rounds to zero below 2^-16 = 1.5e-5, and a 24-bit phase adds several times 3.7e-7.
+UNSTABLE_BAND = 2e-5
 
 # Simulated lock: |<exp(i psi)>| of an unlocked cell is (rho - sqrt(rho^2 - 1)), which reaches 0.99 only
 # for rho < 1.00005 = 1 + EDGE_BAND; so outside the band this threshold decides without error.
