@@ -6,6 +6,7 @@ deadline. Whatever happens, the model processes are ended and their shared memor
 """
 
 import logging
+import multiprocessing
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -53,6 +54,11 @@ def lava_session(build: Callable[[], Any], tag: str, timeout_s: float) -> Iterat
 
 def _start(session: Session, build: Callable[[], Any]) -> None:
     """Build and compile; whatever Lava says against it becomes a TargetRunError with its text."""
+    if multiprocessing.current_process().daemon:
+        raise TargetRunError(
+            "Lava starts processes of its own, which a daemonic process (a worker of multiprocessing.Pool) "
+            "may not do; use concurrent.futures.ProcessPoolExecutor instead"
+        )
     try:
         session.start(build())
     except TargetRunError:

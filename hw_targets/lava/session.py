@@ -99,7 +99,9 @@ class Session:
             for actor in actors:
                 actor.join()
             self._join_ports(runtime)
-            infrastructure.smm.shutdown()
+            # a manager that could not start has nothing to shut down, and no method for it
+            if hasattr(infrastructure.smm._manager, "shutdown"):
+                infrastructure.smm.shutdown()
         runtime._open_ports.clear()
         # so that neither Lava's destructors nor a second close try again
         runtime._is_running = runtime._is_started = False

@@ -8,6 +8,7 @@ Takes a few minutes on two cores.
 import re
 import sys
 from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -61,8 +62,9 @@ def _table(measured: dict[str, list[tuple[str, Comparison]]]) -> str:
 
 def main() -> None:
     names = target_names()
-    with get_context("spawn").Pool(2) as pool:
-        measured = dict(zip(names, pool.map(_measure, names, chunksize=1), strict=True))
+    # not multiprocessing.Pool: its workers are daemons, and Lava starts processes of its own
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        measured = dict(zip(names, pool.map(_measure, names), strict=True))
     table = _table(measured)
     left = [
         f"* {name}, layer {i}: `{c.status}` ({'; '.join(c.problems)})"

@@ -255,3 +255,24 @@ def test_a_missing_backend_is_named_with_its_cure(monkeypatch):
     with pytest.raises(TargetUnavailable, match=r"lava-nc is not installed.*--no-deps .*lava-nc==0\.10\.0"):
         executable.run()
     assert not TARGET.availability().available
+
+
+def run_in_pool(_):
+    try:
+        TARGET.lower(layer()).run()
+    except TargetRunError as error:
+        return str(error)
+
+
+def test_a_daemonic_worker_is_told_what_to_use():
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert "ProcessPoolExecutor" in pool.map(run_in_pool, [0])[0]
+
+
+def test_a_manager_that_cannot_start_keeps_its_text(monkeypatch):
+    def refuse(_):
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(actors.SharedMemoryManager, "start", refuse)
+    with pytest.raises(TargetRunError, match="Lava could not start: OSError: no more processes"):
+        TARGET.lower(layer()).run()
