@@ -94,6 +94,9 @@ def _array_problem(name: str, ours: NDArray[Any] | None, theirs: NDArray[Any] | 
     return None
 
 
+UNDETERMINED = 1e9  # larger than any error of a weight, finite so that 0 * it stays 0
+
+
 class _Measured:
     """Errors of a well-formed result, each next to what it is allowed to be."""
 
@@ -188,7 +191,8 @@ class _Measured:
         total = error.sum(axis=2, keepdims=True)
         room = row - total
         bound = (error + self.reference.weights * total) / np.where(room > 0, room, 1.0)
-        weights = np.where(room > 0, np.minimum(bound, 1.0), 1.0) + slack
+        # a row that may be wrong by its whole sum says nothing about its weights
+        weights = np.where((room > 0) & (bound < 1.0), bound + slack, UNDETERMINED)
         if self.terms.values is None:
             return weights, np.zeros(0)
         size = np.abs(self.terms.values)
