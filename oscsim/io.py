@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -53,10 +54,24 @@ def checksum(header: dict[str, Any], arrays: Arrays) -> str:
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write under a temporary name beside ``path``, flush, then rename: a reader never sees half a file."""
-    path = Path(path)
-    if path.exists() and not path.is_file():  # a rename would replace the device, /dev/null for everyone
+    """Write under a temporary name beside ``path``, flush, then rename: a reader never sees half a file.
+
+    A symbolic link stays one; the file it points to is replaced.
+
+    Raises
+    ------
+    OSError
+        nothing was written and what ``path`` held before is still there; ``filename`` is ``path``.
+    """
+    if Path(path).exists() and not Path(path).is_file():  # a rename would replace /dev/null for everyone
         raise OSError(errno.EINVAL, "exists and is not a regular file; name another file", str(path))
+    try:
+        _write_and_rename(Path(os.path.realpath(path)), data)
+    except OSError as error:  # a full disk names no file, a read-only folder only the temporary one
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _write_and_rename(path: Path, data: bytes) -> None:
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -68,6 +83,33 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+_NO_FILES = {
+    stat.S_IFDIR: "a directory", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
+}  # fmt: skip
+
+
+def read_regular(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a regular file; anything else could be endless or never answer, so it is not opened.
+
+    Raises
+    ------
+    SchemaError
+        a directory, pipe, socket or device, or more bytes than fit into memory.
+    FileNotFoundError
+        no such file.
+    """
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        kind = _NO_FILES.get(stat.S_IFMT(mode), "no file")
+        raise SchemaError(f"{path}: this is {kind}, expected a regular file; name a file on disk")
+    try:
+        return Path(path).read_bytes()
+    except MemoryError:
+        size = os.stat(path).st_size
+        raise SchemaError(f"{path}: {size} bytes do not fit into memory; name a smaller file") from None
 
 
 def write_file(
@@ -93,12 +135,12 @@ def read_file(
     FileNotFoundError
         no such file.
     """
-    data = Path(path).read_bytes()
+    data = read_regular(path)
     header = _read_header(path, data)
     if header.get("kind") != kind:
         raise SchemaError(f"{path}: this is a '{header.get('kind')}' file, expected a '{kind}' file")
     version = header.get("schema_version")
-    if version not in versions or isinstance(version, bool):
+    if type(version) is not int or version not in versions:
         known = ", ".join(str(v) for v in versions)
         raise SchemaError(
             f"{path}: schema version {version!r} is unknown; this oscsim reads version(s) {known}. "
@@ -109,7 +151,11 @@ def read_file(
     except (SafetensorError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
         raise SchemaError(f"{path}: damaged array section: {error}") from None
     claimed = header.pop("sha256", None)
-    if checksum(header, arrays) != claimed:
+    try:
+        found = checksum(header, arrays)
+    except ValueError as error:  # 1e999 reads as infinity, which canonical JSON does not have
+        raise SchemaError(f"{path}: a number in the header is out of range: {error}") from None
+    if found != claimed:
         raise SchemaError(
             f"{path}: the SHA-256 over header and payload does not match the one stored in the header: "
             "the file was altered or damaged after it was written; export it again"
@@ -134,13 +180,17 @@ def _read_header(path: str | os.PathLike[str], data: bytes) -> dict[str, Any]:
     try:
         outer = json.loads(data[8 : 8 + length].decode("utf-8"))
         sealed = outer["__metadata__"][_KEY]
-        header = json.loads(sealed)
+        header = json.loads(sealed, parse_constant=_refuse_constant)
     except (ValueError, KeyError, TypeError, RecursionError):
         raise SchemaError(f"{path}: offset 8: no oscsim header found: not a file written by oscsim") from None
     if not isinstance(header, dict):
         raise SchemaError(f"{path}: offset 8: the oscsim header is not a JSON object")
     _check_extent(path, outer, 8 + length, len(data))
     return header
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _check_extent(path: str | os.PathLike[str], outer: dict[str, Any], start: int, size: int) -> None:

@@ -46,11 +46,18 @@ def locked_state(matrix: Array, omega: Array, causal: bool) -> LockedState | Non
     if solved is None:
         return None
     theta, frequency = solved
-    jacobian = _jacobian(matrix, theta)
-    scale = np.abs(matrix).sum(axis=1) + np.abs(omega - frequency)
-    if not _stable(jacobian, scale.max()):
+    if not stable(matrix, omega, theta):
         return None
-    return LockedState(theta, offset + frequency, _condition(jacobian, scale))
+    scale = np.abs(matrix).sum(axis=1) + np.abs(omega - frequency)
+    return LockedState(theta, offset + frequency, _condition(_jacobian(matrix, theta), scale))
+
+
+def rest_error(matrix: Array, omega: Array, theta: Array) -> float:
+    """How far phases (n,) are from rotating at one frequency, relative to each row's own rates."""
+    speed = _rates(matrix, omega - omega[0], theta)
+    away = np.abs(speed - speed.mean())
+    scale = np.abs(matrix).sum(axis=1) + np.abs(omega - omega.mean())
+    return float(np.divide(away, scale, out=np.zeros_like(away), where=scale > 0).max())
 
 
 def _condition(jacobian: Array, scale: Array) -> Array:
@@ -106,9 +113,11 @@ def _rows(matrix: Array, omega: Array) -> tuple[Array, float] | None:
     return theta, float(omega[0])
 
 
-def _stable(jacobian: Array, scale: float) -> bool:
+def stable(matrix: Array, omega: Array, theta: Array) -> bool:
     """Exactly one neutral direction (the common rotation), everything else decays."""
-    if len(jacobian) == 1:
+    if len(theta) == 1:
         return True
+    jacobian = _jacobian(matrix, theta)
+    scale = (np.abs(matrix).sum(axis=1) + np.abs(omega - omega.mean())).max()
     growth = np.sort(np.linalg.eigvals(jacobian).real)
     return bool(growth[-2] < -1e-9 * scale and growth[-1] < 1e-9 * scale)

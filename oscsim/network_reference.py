@@ -51,11 +51,13 @@ def _locked_network(spec: PhaseLayerSpec, j: Array, phase: Array, phase_conditio
     conditioning = Conditioning(
         law="locked_network",
         unmasked=allowed,
-        coupling=np.abs(j),
+        coupling=j,
         condition=np.maximum(1.0, (np.abs(np.sin(difference)) * both).max(axis=3)),
         edge_distance=np.full(j.shape, np.inf),
         phase_condition=phase_condition,
         values=spec.values,
+        network_matrix=network_matrix(spec, j),
+        omega=spec.omega,
     )
     sync = np.where(allowed, phase_sync(j, phase, phase), 0.0)
     r = order_parameter(phase, spec.valid, spec.mask == "causal")
@@ -80,7 +82,7 @@ def _two_oscillators(spec: PhaseLayerSpec, j: Array, matrix: Array, index: NDArr
     conditioning = Conditioning(
         law="two_oscillators",
         unmasked=allowed,
-        coupling=np.abs(j),
+        coupling=j,
         condition=_spread(np.where(np.isinf(rho), 1.0, growth).max(axis=1), eye, 1.0),
         edge_distance=_spread(np.abs(rho - 1.0).min(axis=1), eye, np.inf),
         values=spec.values,

@@ -20,7 +20,7 @@ from oscsim.pair_terms import (
     unmasked,
 )
 from oscsim.phase import order_parameter
-from oscsim.readout import attend, normalise, phase_sync
+from oscsim.readout import attend, phase_sync, row_weights
 from oscsim.result import Provenance, SyncResult, SyncStatus
 from oscsim.spec import PhaseLayerSpec
 from oscsim.tolerance import ORACLE, SETTLE_RESIDUAL, with_average
@@ -39,7 +39,7 @@ def right_hand_side(spec: PhaseLayerSpec) -> tuple[Rhs, Array]:
     j = coupling(spec)
     if spec.dynamics == "pair":
         d, a = mismatch(spec).ravel(), locking_strength(spec, j).ravel()
-        return lambda _, psi: d - a * np.sin(psi), initial_difference(spec, j).ravel()
+        return lambda _, psi: d - a * np.sin(psi), initial_difference(spec, mismatch(spec), j).ravel()
     if spec.dynamics == "clamped":
         speed = np.ones_like(spec.theta) if spec.rate is None else spec.rate
         drive = np.where(spec.valid[None, :, None], speed, 0.0).ravel() * held_phasor(spec, j).ravel()
@@ -106,7 +106,8 @@ def integrate(spec: PhaseLayerSpec, *, max_duration: float = 4000.0) -> SyncResu
 
 def _pair(spec: PhaseLayerSpec, max_duration: float) -> SyncResult:
     j = coupling(spec)
-    d, a, psi = mismatch(spec), locking_strength(spec, j), initial_difference(spec, j)
+    d, a = mismatch(spec), locking_strength(spec, j)
+    psi = initial_difference(spec, d, j)
     allowed = np.broadcast_to(unmasked(spec), j.shape)
     mean, locked, settled = np.zeros(j.shape), np.zeros(j.shape, bool), np.ones(j.shape, bool)
     clock = np.maximum(np.abs(a), d)
@@ -154,7 +155,7 @@ def _result(
     status: SyncStatus,
     averaging_error: float = 0.0,
 ) -> SyncResult:
-    weights = normalise(sync)
+    weights = row_weights(sync, locked, spec.dynamics)
     provenance = Provenance("ode", spec.digest, settings={"method": "DOP853", "tolerance": _SOLVER_TOLERANCE})
     accuracy = with_average(ORACLE, averaging_error)
     output = attend(weights, spec.values)

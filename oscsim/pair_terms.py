@@ -66,9 +66,15 @@ def locking_strength(spec: PhaseLayerSpec, j: Array) -> Array:
     return (spec.gain[:, None] * spec_order_parameter(spec))[:, :, None] * j
 
 
-def initial_difference(spec: PhaseLayerSpec, j: Array) -> Array:
-    """(H, N, N) initial phase differences of the pair cells: psi_0, or 0 (pi where J < 0)."""
-    return np.where(j < 0, np.pi, 0.0) if spec.psi_0 is None else spec.psi_0
+def initial_difference(spec: PhaseLayerSpec, d: Array, j: Array) -> Array:
+    """(H, N, N) initial phase differences of the pair cells: psi_0, or 0 (pi where J < 0).
+
+    A cell without mismatch and without drive (d = a = 0) never moves; it counts as locked with S = |J|
+    (docs/spec.md section 2), so it starts at 0 whatever psi_0 says.
+    """
+    if spec.psi_0 is None:
+        return np.where(j < 0, np.pi, 0.0)
+    return np.where((d == 0) & (locking_strength(spec, j) == 0), 0.0, spec.psi_0)
 
 
 def held_phasor(spec: PhaseLayerSpec, j: Array) -> NDArray[np.complex128]:

@@ -21,6 +21,18 @@ def normalise(sync: Array) -> Array:
     return np.divide(positive, total, out=np.zeros_like(positive), where=total > 0)
 
 
+def row_weights(sync: Array, locked: NDArray[np.bool_], dynamics: str) -> Array:
+    """Row weights of a layer: :func:`normalise`, for pair dynamics of the locked cells only.
+
+    The time average of an unlocked cell is zero up to a small error, and a row in which nothing locks has
+    no weights; normalising the errors would make some up.
+
+    >>> row_weights(np.array([[[0.0, 1e-9]]]), np.array([[[False, False]]]), "pair").tolist()
+    [[[0.0, 0.0]]]
+    """
+    return normalise(np.where(locked, sync, 0.0) if dynamics == "pair" else sync)
+
+
 def attend(weights: Array, values: Array | None) -> Array | None:
     """Output ``y_i = sum_j W_ij V_j``, shape (H, N, D_v); None without values."""
     return None if values is None else weights @ values

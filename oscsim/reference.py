@@ -13,7 +13,7 @@ from oscsim.pair_terms import (
     spec_order_parameter,
     unmasked,
 )
-from oscsim.readout import attend, normalise, phase_sync
+from oscsim.readout import attend, phase_sync, row_weights
 from oscsim.result import Conditioning, Provenance, SyncResult, SyncStatus
 from oscsim.spec import PhaseLayerSpec
 from oscsim.tolerance import ORACLE
@@ -61,7 +61,7 @@ def _solve_pair(spec: PhaseLayerSpec, d: Array, j: Array, law: str, status: Sync
     conditioning = Conditioning(
         law=law,
         unmasked=allowed,
-        coupling=np.abs(j),
+        coupling=j,
         condition=np.where(np.isinf(rho), 1.0, condition),
         edge_distance=np.abs(rho - 1.0),
         values=spec.values,
@@ -82,7 +82,7 @@ def _solve_clamped(spec: PhaseLayerSpec, j: Array) -> SyncResult:
     conditioning = Conditioning(
         law="clamped",
         unmasked=allowed,
-        coupling=np.abs(j),
+        coupling=j,
         condition=np.broadcast_to(phase_condition.max(axis=2)[:, :, None], j.shape),
         edge_distance=np.full(j.shape, np.inf),
         phase_condition=phase_condition,
@@ -110,7 +110,7 @@ def _clamped_condition(
 
 
 def _result(spec: PhaseLayerSpec, solved: Solved) -> SyncResult:
-    weights = normalise(solved.sync)
+    weights = row_weights(solved.sync, solved.locked, spec.dynamics)
     return SyncResult(
         sync=solved.sync,
         locked=solved.locked,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from oscsim.errors import SchemaError
 from oscsim.io import read_file, write_file
@@ -77,11 +78,13 @@ class Conditioning:
     ----------
     law : which exact answer this is: "pair", "clamped", "locked_network", "two_oscillators"; or
         "mean_field", the closed form of a network that has no exact one.
-    unmasked : (N, N) bool; coupling : (H, N, N) = |J|.
+    unmasked : (N, N) bool; coupling : (H, N, N) = J, signed.
     condition : (H, N, N) growth of a relative error into S.
     edge_distance : (H, N, N) ``|d/|a| - 1|``, infinity where there is no edge.
     phase_condition : (H, N, D) growth into .phase, or None when there is no phase.
     values : (H, N, D_v) or None.
+    network_matrix, omega : M (H, N, N) and omega (H, N, D) of a locked network, rad / time unit, or None:
+        with them a run that rests elsewhere is told from a wrong one.
     """
 
     law: str
@@ -91,6 +94,8 @@ class Conditioning:
     edge_distance: Array
     phase_condition: Array | None = None
     values: Array | None = None
+    network_matrix: Array | None = None
+    omega: Array | None = None
 
     @property
     def exact(self) -> bool:
@@ -169,8 +174,10 @@ class SyncResult:
     def load(cls, path: str | os.PathLike[str]) -> "SyncResult":
         """Read a result file; SchemaError when it is not exactly one."""
         header, arrays = read_file(path, KIND, (SCHEMA_VERSION,))
+        known = set(_ARRAYS) | {f"conditioning.{name}" for name in _CONDITIONING_ARRAYS}
+        if set(arrays) - known:
+            raise SchemaError(f"{path}: unknown array(s): {', '.join(sorted(set(arrays) - known))}")
         try:
-            provenance = Provenance(**header["provenance"] | {"notes": tuple(header["provenance"]["notes"])})
             conditioning = None
             if "conditioning" in header:
                 parts: dict[str, Any] = {n: arrays.get(f"conditioning.{n}") for n in _CONDITIONING_ARRAYS}
@@ -178,13 +185,22 @@ class SyncResult:
             return cls(
                 **{name: arrays.get(name) for name in _ARRAYS},  # type: ignore[arg-type]
                 status=SyncStatus(header["status"]),
-                provenance=provenance,
-                accuracy=Accuracy(**header["accuracy"]),
+                provenance=TypeAdapter(Provenance).validate_python(header["provenance"]),
+                accuracy=TypeAdapter(Accuracy).validate_python(header["accuracy"]),
                 conditioning=conditioning,
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise SchemaError(f"{path}: result header is incomplete: {error}") from None
+            raise SchemaError(f"{path}: result header is incomplete or of the wrong type: {error}") from None
 
 
 _ARRAYS = ("sync", "locked", "weights", "order_parameter", "output", "phase", "trajectory", "times")
-_CONDITIONING_ARRAYS = ("unmasked", "coupling", "condition", "edge_distance", "phase_condition", "values")
+_CONDITIONING_ARRAYS = (
+    "unmasked",
+    "coupling",
+    "condition",
+    "edge_distance",
+    "phase_condition",
+    "values",
+    "network_matrix",
+    "omega",
+)

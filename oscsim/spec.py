@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from oscsim.coupling import (
+    MAX_PHASE,
     EmpiricalOrder,
     ExplicitCoupling,
     FixedOrder,
@@ -37,7 +38,7 @@ class PhaseLayerSpec(BaseModel):
     Parameters
     ----------
     omega : (H, N, D) natural frequencies relative to the carrier, rad / time unit.
-    theta : (H, N, D) phases, rad.
+    theta : (H, N, D) phases, rad; like all phases unwrapped or not, at most 1e8 in magnitude.
     values : (H, N, D_v) or None; with None the result has no output.
     coupling : FrequencyCoupling(alpha (H,)) or ExplicitCoupling(matrix (H, N, N)).
     gain : (H,) >= 0, global coupling K, rad / time unit.
@@ -92,16 +93,23 @@ class PhaseLayerSpec(BaseModel):
         except ValidationError as error:
             raise SpecError(_first_problem(error)) from None
 
-    @field_validator("omega", "theta", mode="before")
+    @field_validator("omega", mode="before")
     @classmethod
-    def _check_oscillators(cls, value: Any, info: Any) -> Array:
-        return real_array(value, info.field_name, _HND, (3,))
+    def _check_frequencies(cls, value: Any) -> Array:
+        return real_array(value, "omega", _HND, (3,))
 
-    @field_validator("values", "phase_0", "rate", "psi_0", mode="before")
+    @field_validator("theta", "phase_0", "psi_0", mode="before")
+    @classmethod
+    def _check_phases(cls, value: Any, info: Any) -> Array | None:
+        if value is None and info.field_name != "theta":
+            return None
+        shape = "(H, N, N)" if info.field_name == "psi_0" else _HND
+        return real_array(value, info.field_name, shape, (3,), MAX_PHASE)
+
+    @field_validator("values", "rate", mode="before")
     @classmethod
     def _check_optional(cls, value: Any, info: Any) -> Array | None:
-        shapes = {"values": "(H, N, D_v)", "psi_0": "(H, N, N)"}
-        shape = shapes.get(info.field_name, _HND)
+        shape = "(H, N, D_v)" if info.field_name == "values" else _HND
         return None if value is None else real_array(value, info.field_name, shape, (3,))
 
     @field_validator("gain", mode="before")
@@ -129,7 +137,10 @@ class PhaseLayerSpec(BaseModel):
         name = info.field_name
         if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
             raise SpecError(f"{name}: given {value!r}, expected a number")
-        number = float(value) + 0.0
+        try:
+            number = float(value) + 0.0
+        except OverflowError:
+            raise SpecError(f"{name}: given an integer too large for a float, expected a number") from None
         if name == "duration" and not number >= 0:
             raise SpecError(f"duration: given {number}, expected T >= 0 (infinity allowed)")
         if name != "duration" and not (0 < number < math.inf):

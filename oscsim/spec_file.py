@@ -75,5 +75,9 @@ def load_spec(path: str | os.PathLike[str]) -> PhaseLayerSpec:
         raise SpecError(
             f"order_parameter: given {header['order_parameter']!r}, expected 'empirical' or 'fixed'"
         )
+    for name, array in arrays.items():
+        expected = "bool" if name == "padding" else "float64"
+        if array.dtype != expected:
+            raise SchemaError(f"{path}: array '{name}' is {array.dtype}, expected {expected}")
     fields |= {name: arrays[name] for name in _ARRAYS if name in arrays}
     return PhaseLayerSpec(**fields)

@@ -25,8 +25,15 @@ UNSTABLE_BAND = 2e-5
 # for rho < 1.00005 = 1 + EDGE_BAND; so outside the band this threshold decides without error.
 LOCK_THRESHOLD = 0.99
 
-# An epsilon above this could not reject an answer that is 10 % wrong.
+# Promises wider than these could not reject an answer that is a few percent wrong, or let too many cells
+# go without a verdict; the comparer refuses them, so no result can set its own tolerance.
 LARGEST_EPSILON = 0.05
+LARGEST_BAND = 0.5
+LARGEST_AVERAGING_ERROR = 0.05
+
+# The allowed error of a cell is relative to its own |J|, but not below this share of the largest of its
+# row: float32 cannot hold exp(-alpha d^2) below 1e-38, and no sum of a row can tell.
+NEGLIGIBLE_COUPLING = 1e-9
 
 # Float64 circuit or process: what is left when the run stops, not rounding, is the error.
 # A run stops when its residual |d psi / d tau| (own clock) is below SETTLE_RESIDUAL; the distance to
@@ -73,6 +80,25 @@ class Accuracy:
     band: float = EDGE_BAND
     averaging_error: float = 0.0
     excluded_share: float = EXCLUDED_SHARE
+
+
+def empty_promise(promise: Accuracy) -> str | None:
+    """Why a promise could reject nothing, or None if it is one.
+
+    >>> empty_promise(Accuracy(1e-6, excluded_share=1.0))
+    'excluded_share 1 is outside [0, 0.1]: it could reject nothing'
+    """
+    limits = {
+        "epsilon": LARGEST_EPSILON,
+        "band": LARGEST_BAND,
+        "averaging_error": LARGEST_AVERAGING_ERROR,
+        "excluded_share": EXCLUDED_SHARE_FIXED_POINT,
+    }
+    for name, limit in limits.items():
+        value = getattr(promise, name)
+        if not 0 <= value <= limit or (name == "epsilon" and value == 0):
+            return f"{name} {value:g} is outside [0, {limit:g}]: it could reject nothing"
+    return None
 
 
 FLOAT64 = Accuracy(FLOAT64_EPSILON)

@@ -107,7 +107,7 @@ def lower_pair(spec: PhaseLayerSpec, config: Brian2Config) -> PairLowering:
     allowed = np.broadcast_to(allowed, d.shape)
     cells = [part[allowed] for part in (j, d, pair_terms.locking_strength(spec, j))]
     coupling, mismatch, locking = cells
-    start = wrap(pair_terms.initial_difference(spec, j)[allowed])
+    start = wrap(pair_terms.initial_difference(spec, d, j)[allowed])
     rate = np.maximum(mismatch, np.abs(locking))
     ratio = _ratio(mismatch, np.abs(locking))
     predicted = _predict(ratio, np.where(locking < 0, start + np.pi, start))

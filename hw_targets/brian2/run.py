@@ -19,7 +19,7 @@ from hw_targets.brian2.outcome import Outcome
 from hw_targets.brian2.pair_circuit import run_pair
 from hw_targets.brian2.plan import Lowered
 from oscsim.errors import TargetRunError
-from oscsim.readout import attend, normalise
+from oscsim.readout import attend, row_weights
 from oscsim.result import Provenance, SyncResult, SyncStatus
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import ConvergenceWarning, Plan
@@ -51,7 +51,7 @@ def run_layer(spec: PhaseLayerSpec, config: Brian2Config, plan: Plan, lowered: L
         warnings.warn(
             f"target 'brian2': {status} ({'; '.join(outcome.notes)})", ConvergenceWarning, stacklevel=3
         )
-    weights = normalise(outcome.sync)
+    weights = row_weights(outcome.sync, outcome.locked, spec.dynamics)
     return SyncResult(
         sync=outcome.sync,
         locked=outcome.locked,

@@ -71,7 +71,8 @@ def pair_cells(spec: PhaseLayerSpec, timing: Timing, band: float) -> Cells:
     j = coupling(spec, d)
     a = locking_strength(spec, j)
     where = np.broadcast_to(unmasked(spec), j.shape)
-    d, a, start = d[where], a[where], initial_difference(spec, j)[where]
+    start = initial_difference(spec, d, j)[where]
+    d, a = d[where], a[where]
     idle = (a == 0) & (d == 0)
     turned = a < 0
     fastest = np.where(idle, 1.0, np.maximum(np.abs(a), d))
@@ -114,7 +115,7 @@ def clamped_cells(spec: PhaseLayerSpec, timing: Timing) -> tuple[Cells, Array]:
         time = np.where(pull > 0, pull * spec.duration, 0.0)
     rest = cell_steps(np.zeros_like(pull), start, timing)
     # nine digits: the last bit of a product of sums depends on the processor, the plan must not
-    needed = np.minimum(np.ceil(np.round(time / timing.step, 9)), 2**40).astype(np.int64)
+    needed = np.minimum(np.ceil(np.round(np.minimum(time / timing.step, 2.0**40), 9)), 2**40).astype(np.int64)
     steps = np.minimum(needed, rest)
     with np.errstate(divide="ignore", invalid="ignore"):
         exact = np.where(steps > 0, time / (timing.step * steps), 0.0)

@@ -8,7 +8,7 @@ from hw_targets.lava.outcome import Outcome
 from hw_targets.lava.plan import Lowered, LoweredCells, LoweredNetwork
 from hw_targets.lava.run_cells import run_clamped, run_pair
 from hw_targets.lava.run_network import run_network
-from oscsim.readout import attend, normalise
+from oscsim.readout import attend, row_weights
 from oscsim.result import Provenance, SyncResult, SyncStatus
 from oscsim.target import ConvergenceWarning
 from oscsim.tolerance import with_average
@@ -37,7 +37,7 @@ def run(lowered: Lowered) -> SyncResult:
     )
     if outcome.status is SyncStatus.NOT_CONVERGED:
         warnings.warn(f"lava: {'; '.join(outcome.notes)}", ConvergenceWarning, stacklevel=3)
-    weights = normalise(outcome.sync)
+    weights = row_weights(outcome.sync, outcome.locked, lowered.spec.dynamics)
     return SyncResult(
         sync=outcome.sync,
         locked=outcome.locked,

@@ -80,8 +80,9 @@ class Device:
         return torch.tensor(array, device="cpu" if self.interpreted else "cuda")
 
     def empty(self, shape: tuple[int, ...], dtype: str = "float32") -> torch.Tensor:
-        """Memory that a kernel fills."""
-        return torch.empty(shape, dtype=getattr(torch, dtype), device="cpu" if self.interpreted else "cuda")
+        """Memory that a kernel fills; NaN where it is float, so that a cell nobody wrote cannot pass."""
+        kind, place = getattr(torch, dtype), "cpu" if self.interpreted else "cuda"
+        return torch.full(shape, float("nan") if kind.is_floating_point else 0, dtype=kind, device=place)
 
     def launch(self, launch: Launch, grid: tuple[int, ...], **arguments: Any) -> None:
         """Run one kernel; NaN made inside the interpreter is an error, overflow of exp(-x) is not."""

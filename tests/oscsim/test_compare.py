@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from layers import layer
 
-from oscsim import ExplicitCoupling, FixedOrder, FrequencyCoupling, SyncStatus, compare, solve
+from oscsim import (
+    ExplicitCoupling,
+    FixedOrder,
+    FrequencyCoupling,
+    SyncStatus,
+    compare,
+    integrate,
+    solve,
+)
 from oscsim.errors import SpecError
 from oscsim.readout import attend, normalise
 from oscsim.tolerance import (
@@ -122,6 +130,8 @@ def one_step(result):
 
 
 CLAMPED_WRONG = {
+    "other order parameter": lambda s, r: replace(r, order_parameter=r.order_parameter * 0.9),
+    "output of other weights": lambda s, r: replace(r, output=r.output * 0.9),
     "every second phase shifted by pi": lambda s, r: replace(
         r, phase=r.phase + np.where(np.arange(8) % 2, np.pi, 0.0)[None, :, None]
     ),
@@ -158,9 +168,13 @@ def test_wrong_network_answers_are_rejected(precision):
 
 
 def test_an_empty_promise_is_refused():
-    right = answer(PAIR, Accuracy(0.01), 0.0)
-    for epsilon in (0.5, 0.0, float("nan")):
-        comparison = compare(replace(right, accuracy=Accuracy(epsilon)), solve(PAIR))
+    right, nan = answer(PAIR, Accuracy(0.01), 0.0), float("nan")
+    promises = [Accuracy(epsilon) for epsilon in (0.5, 0.0, -1.0, nan)]
+    promises += [Accuracy(1e-6, band=band) for band in (1e9, np.inf, -1.0, nan)]
+    promises += [Accuracy(1e-6, averaging_error=error) for error in (0.5, -1.0, nan)]
+    promises += [Accuracy(1e-6, excluded_share=share) for share in (1.0, 0.11, nan)]
+    for promise in promises:
+        comparison = compare(replace(right, accuracy=promise), solve(PAIR))
         assert comparison.status == "no_promise" and comparison.conforms is False
 
 
@@ -180,12 +194,11 @@ def test_cells_in_the_edge_band_are_counted_and_capped():
 def test_a_wide_band_does_not_hide_a_large_error():
     """A cell left out of the lock comparison still has to be as small as any answer near the edge is."""
     spec = edge_layer(1e-6)
-    wrong = answer(spec, Accuracy(1e-6, band=1e-3, excluded_share=1.0), 0.0)
-    fine = compare(wrong, solve(spec))
-    assert fine.conforms
+    wrong = answer(spec, Accuracy(1e-6, band=1e-3), 0.0)
+    assert compare(wrong, solve(spec)).status == "undecided"
     sync = wrong.sync.copy()
     sync[0, 0, 1] = 0.5
-    assert compare(with_sync(spec, wrong, sync), solve(spec)).conforms is False
+    assert compare(with_sync(spec, wrong, sync), solve(spec)).status == "differs"
 
 
 def test_condition_widens_the_tolerance_and_nothing_else_does():
@@ -206,3 +219,63 @@ def test_reference_must_be_a_reference():
 def test_json_has_no_nan():
     broken = compare(one_nan(PAIR, solve(PAIR)), solve(PAIR)).to_json()
     assert broken["status"] == "malformed" and broken["max_abs_error"] is None
+
+
+@pytest.mark.parametrize("dynamics", ["pair", "clamped", "network"])
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_small_coupling_is_no_excuse(dynamics, precision):
+    """J -> J/1000 with K -> 1000 K is the same layer; S = 0 must not pass because it is small."""
+    small = NETWORK.replace(
+        dynamics=dynamics,
+        duration=0.1,
+        coupling=ExplicitCoupling(matrix=1e-3 * np.ones((2, 8, 8))),
+        gain=1e3 * NETWORK.gain,
+    )
+    right = answer(small, PRECISIONS[precision], noise=0.0)
+    assert compare(right, solve(small)).conforms
+    assert compare(with_sync(small, right, np.zeros_like(right.sync)), solve(small)).conforms is False
+    assert compare(with_sync(small, right, right.sync[:, ::-1]), solve(small)).conforms is False
+
+
+def test_a_row_without_weights_must_stay_without():
+    """Errors of unlocked averages may not be normalised into weights."""
+    spec = layer(heads=1, count=3, channels=1, omega=[[[0.0], [5.0], [11.0]]], gain=[1.0],
+                 coupling=ExplicitCoupling(matrix=[1.0 - np.eye(3)]))  # fmt: skip
+    right = answer(spec, FLOAT64, 0.0)
+    assert right.zero_rows.all() and compare(right, solve(spec)).conforms
+    noise = np.where(np.eye(3) == 1, 0.0, 1e-9)[None]
+    assert compare(with_sync(spec, right, noise), solve(spec)).conforms is False
+    assert compare(replace(right, sync=noise), solve(spec)).conforms
+
+
+def ring(start, count=12):
+    near = np.abs(np.arange(count)[:, None] - np.arange(count)[None, :])
+    matrix = ((np.minimum(near, count - near) <= 2) & (near > 0)).astype(float)
+    return layer(heads=1, count=count, channels=1, omega=np.zeros((1, count, 1)), gain=[1.0],
+                 theta=start[None, :, None], coupling=ExplicitCoupling(matrix=matrix[None]),
+                 dynamics="network")  # fmt: skip
+
+
+def test_another_stable_state_is_no_error():
+    twisted = ring(2 * np.pi * np.arange(12) / 12)
+    comparison = compare(integrate(twisted), solve(twisted))
+    assert comparison.status == "other_state" and comparison.conforms is None
+    wrong = replace(integrate(twisted), phase=twisted.theta + 0.1 * np.arange(12)[None, :, None])
+    assert compare(wrong, solve(twisted)).status == "differs"
+
+
+def test_an_unstable_start_is_named():
+    """Two equal oscillators half a turn apart rest, as a pencil rests on its tip."""
+    spec = layer(heads=1, count=2, channels=1, omega=np.zeros((1, 2, 1)), gain=[1.0], dynamics="network",
+                 theta=[[[0.0], [np.pi]]], coupling=FrequencyCoupling(alpha=[0.0]))  # fmt: skip
+    opposed = with_sync(spec, answer(spec, FLOAT64, 0.0), 2.0 * np.eye(2)[None] - 1.0, phase=spec.theta)
+    comparison = compare(opposed, solve(spec))
+    assert comparison.status == "unstable_state" and comparison.conforms is False
+
+
+def test_tokens_that_others_hardly_reach_do_not_count_as_undecided():
+    """Backwards from their own phase they start on the unstable point, and no one else pulls them off it."""
+    far = 10.0 * np.arange(8.0)[None, :, None]
+    spec = layer(heads=1, count=8, channels=1, omega=far, gain=[1.0], dynamics="clamped",
+                 coupling=FrequencyCoupling(alpha=[1.0]), rate=-np.ones((1, 8, 1)))  # fmt: skip
+    assert compare(answer(spec, FLOAT64, 0.0), solve(spec)).conforms

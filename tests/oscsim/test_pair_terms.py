@@ -106,6 +106,9 @@ def test_extreme_numbers_stay_finite():
 def test_initial_difference_default_and_given():
     j = np.array([[[1.0, -0.5], [0.0, 2.0]]])
     spec = layer(heads=1, count=2, gain=[1.0], coupling=FrequencyCoupling(alpha=[1.0]))
-    assert initial_difference(spec, j).tolist() == [[[0.0, math.pi], [0.0, 0.0]]]
+    d = np.array([[[0.0, 0.3], [0.3, 0.0]]])
+    assert initial_difference(spec, d, j).tolist() == [[[0.0, math.pi], [0.0, 0.0]]]
     given = np.full((1, 2, 2), 0.3)
-    assert np.array_equal(initial_difference(spec.replace(psi_0=given), j), given)
+    assert np.array_equal(initial_difference(spec.replace(psi_0=given), d, j), given)
+    idle = initial_difference(spec.replace(psi_0=given, gain=[0.0]), d, j)
+    assert idle.tolist() == [[[0.0, 0.3], [0.3, 0.0]]]  # nothing moves a cell without mismatch and drive

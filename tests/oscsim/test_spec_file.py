@@ -184,3 +184,48 @@ def test_a_result_is_no_spec(tmp_path):
     solve(PhaseLayerSpec(**fields())).save(tmp_path / "r.sync")
     with pytest.raises(SchemaError, match="'sync-result' file, expected a 'phase-layer-spec'"):
         PhaseLayerSpec.load(tmp_path / "r.sync")
+
+
+def _with_header_text(path, old, new):
+    """Change text of the sealed header in place; the outer length follows."""
+    data = path.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    outer = data[8 : 8 + length].replace(old, new)
+    path.write_bytes(len(outer).to_bytes(8, "little") + outer + data[8 + length :])
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"1e999", b"-1e999"])
+def test_numbers_json_does_not_have_are_refused(saved, number):
+    _with_header_text(saved, b"1000000000.0", number)
+    with pytest.raises(SchemaError):
+        PhaseLayerSpec.load(saved)
+
+
+def test_other_number_types_are_refused(saved):
+    header, arrays = read_file(saved, "phase-layer-spec", (1,))
+    body = {k: v for k, v in header.items() if k not in ("kind", "schema_version")}
+    for name, kind in (("omega", np.float32), ("gain", np.int64)):
+        write_file(saved, "phase-layer-spec", 1, body, arrays | {name: arrays[name].astype(kind)})
+        with pytest.raises(SchemaError, match=f"'{name}' is"):
+            PhaseLayerSpec.load(saved)
+    write_file(saved, "phase-layer-spec", 1, body | {"duration": 10**400}, arrays)
+    with pytest.raises(SpecError, match="too large"):
+        PhaseLayerSpec.load(saved)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"accuracy": "x"}, {"accuracy": None}, {"accuracy": {"epsilon": "tiny"}}, {"status": "fine"},
+     {"provenance": {"source": None}}],
+)  # fmt: skip
+def test_result_headers_of_the_wrong_type_are_refused(tmp_path, changes):
+    path = tmp_path / "r.sync"
+    solve(PhaseLayerSpec(**fields())).save(path)
+    header, arrays = read_file(path, "sync-result", (1,))
+    body = {k: v for k, v in header.items() if k not in ("kind", "schema_version")}
+    write_file(path, "sync-result", 1, body | changes, arrays)
+    with pytest.raises(SchemaError, match="wrong type"):
+        SyncResult.load(path)
+    write_file(path, "sync-result", 1, body, arrays | {"more": np.zeros(2)})
+    with pytest.raises(SchemaError, match="unknown array"):
+        SyncResult.load(path)
