@@ -3,16 +3,19 @@
 Exit codes: 0 conforms (or done), 1 does not conform or did not converge, 2 bad input, 3 backend missing.
 """
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from hw_targets import get_target, target_names
 from oscsim.cli import arguments as arg
 from oscsim.cli.describe import describe, summary
+from oscsim.cli.files import check_distinct, checked_folder, checked_path
 from oscsim.cli.guard import ExitCode, GuardedGroup
-from oscsim.cli.options import read_text, settings_by_target, split_settings, target_config
-from oscsim.cli.output import Output, checked_folder, checked_path
+from oscsim.cli.options import read_text, settings_by_target, split_settings, target_config, text_file
+from oscsim.cli.output import Output
 from oscsim.cli.progress import Steps
 from oscsim.cli.tables import show_doctor, show_info, show_plan, show_result, show_trials
 from oscsim.errors import ConfigError, TargetUnavailable
@@ -40,25 +43,29 @@ def demo(
 ) -> None:
     """Run one real layer on every target and write a report (64 to 512 characters of text)."""
     from oscsim.demo import sections as demonstration
-    from oscsim.demo.files import write_demo
+    from oscsim.demo.files import REPORT, RESULT, write_demo
 
     out, passage = Output(json), demonstration.check_text(read_text(text))
     checked_folder(output, "--output")
-    checked_path(picture, "--picture", exists=False)
+    pages = {f"--output {name}": str(Path(output) / name) for name in (REPORT, RESULT)}
+    for option, path in {**pages, "--picture": picture}.items():
+        checked_path(path, option, exists=False)
+    written = {"--output": output, **pages, "--picture": picture, "--json": json}
+    check_distinct({"--checkpoint": _named(checkpoint), "--text": text_file(text)}, written)
     targets = [get_target(name) for name in target_names()]
     for target in targets:
         target.require()
     steps = Steps(2 + demonstration.step_count(targets))
     with out.quiet_stdout():
         with steps("load the model, take the layer"):
-            model, facts = _load_model(checkpoint)
+            model, facts = _load_model(checkpoint, written)
             layer = model.to_spec(passage, block=block, dynamics="pair")
         outcome = demonstration.run(demonstration.Subject(passage, facts, block, layer), targets, steps)
         with steps("draw and write the report"):
             content = write_demo(outcome, output, picture)
     out.write_json(content)
     show_trials(out, outcome.trials, [name for name, s in outcome.sections.items() for _ in s.trials])
-    out.people.print(f"{output}/report.html")
+    out.print(Text(f"{output}/report.html"))
     raise typer.Exit(exit_code(outcome.trials, target_names()))
 
 
@@ -75,12 +82,14 @@ def export(
     """Take one layer of a trained model on a real passage and save it as a .phase file."""
     out = Output(json)
     checked_path(output, "--output")
+    written = {"--output": output, "--json": json}
+    check_distinct({"CHECKPOINT": _named(checkpoint), "--text": text_file(text)}, written)
     if duration is not None and dynamics is not arg.Dynamics.CLAMPED:
         raise ConfigError(
             f"--duration: given {duration} for a {dynamics} layer; only clamped layers have one"
         )
     passage = read_text(text)
-    model, facts = _load_model(checkpoint)
+    model, facts = _load_model(checkpoint, written)
     fields = {} if duration is None else {"duration": duration}
     layer = model.to_spec(passage, block=block, dynamics=str(dynamics), **fields)
     layer.save(output)
@@ -93,6 +102,7 @@ def export(
 def info(layer_file: arg.LayerFile, json: arg.Json = None) -> None:
     """Say what a layer is: shapes, dynamics, coupling, locked share, fields without effect."""
     out = Output(json)
+    check_distinct({"FILE.phase": layer_file}, {"--json": json})
     facts = describe(PhaseLayerSpec.load(layer_file))
     out.write_json({"path": layer_file, **facts})
     show_info(out, layer_file, facts)
@@ -103,6 +113,7 @@ def solve(layer_file: arg.LayerFile, output: arg.ResultFile = None, json: arg.Js
     """Solve a layer in closed form, the reference every target is compared with."""
     out = Output(json)
     checked_path(output, "--output")
+    check_distinct({"FILE.phase": layer_file}, {"--output": output, "--json": json})
     result = solve_layer(PhaseLayerSpec.load(layer_file))
     if output is not None:
         result.save(output)
@@ -122,6 +133,7 @@ def run(
     """Run a layer on one target; exit 1 when it did not converge."""
     out = Output(json)
     checked_path(output, "--output")
+    check_distinct({"FILE.phase": layer_file}, {"--output": output, "--json": json})
     if plan and output is not None:
         raise ConfigError(
             "--plan: given together with --output, but a plan has no result; leave one of them out"
@@ -156,7 +168,9 @@ def compare(
     A layer without an exact answer gives a finding, which counts as done. A target that cannot represent
     the layer is 'unsupported': exit 2 if it was asked for by name, or if no target can.
     """
-    out, spec = Output(json), PhaseLayerSpec.load(layer_file)
+    out = Output(json)
+    check_distinct({"FILE.phase": layer_file}, {"--json": json})
+    spec = PhaseLayerSpec.load(layer_file)
     targets = [get_target(name) for name in dict.fromkeys(target or target_names())]
     options = settings_by_target(settings or (), [chosen.name for chosen in targets])
     configs = [target_config(chosen, options[chosen.name]) for chosen in targets]
@@ -176,10 +190,11 @@ def doctor(json: arg.Json = None) -> None:
     from oscsim import doctor as examination
 
     out = Output(json)
+    check_distinct({}, {"--json": json})
     targets = examination.target_findings(get_target(name) for name in target_names())
     others = [
         examination.models_finding(),
-        examination.checkpoint_finding(lambda: str(_load_model(arg.SHIPPED)[1]["sha256"])),
+        examination.checkpoint_finding(lambda: str(_load_model(arg.SHIPPED, {})[1]["sha256"])),
         examination.cuda_finding(),
     ]
     content = examination.to_json(targets, others)
@@ -192,10 +207,19 @@ def doctor(json: arg.Json = None) -> None:
     )
 
 
-def _load_model(checkpoint: str) -> tuple[Any, dict[str, Any]]:
-    """A trained model and facts about its file; torch is imported here and nowhere before."""
+def _named(checkpoint: str) -> str | None:
+    """The model file the user named; where the shipped one lies is known once models is imported."""
+    return None if checkpoint == arg.SHIPPED else checkpoint
+
+
+def _load_model(checkpoint: str, written: dict[str, str | None]) -> tuple[Any, dict[str, Any]]:
+    """A trained model and facts about its file; torch is imported here and nowhere before.
+
+    Parameters
+    ----------
+    written : option -> file the command is going to write, none of which may be the shipped model.
+    """
     from hashlib import sha256
-    from pathlib import Path
 
     try:
         import models
@@ -208,6 +232,7 @@ def _load_model(checkpoint: str) -> tuple[Any, dict[str, Any]]:
     except AttributeError:
         raise ConfigError("another package named 'models' shadows this one; run oscsim doctor") from None
     path = shipped() if checkpoint == arg.SHIPPED else Path(checkpoint)
+    check_distinct({"the shipped model": str(shipped())}, written)
     model = load(path)
     name = arg.SHIPPED if checkpoint == arg.SHIPPED else path.name
     return model, {"name": name, "sha256": sha256(path.read_bytes()).hexdigest(), "record": model.record}

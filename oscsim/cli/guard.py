@@ -1,5 +1,6 @@
 """What a user sees when something goes wrong: one line on stderr and an exit code, never a traceback."""
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from oscsim.cli.progress import say
+from oscsim.cli.streams import READER_LEFT, discard, stdout_errors
 from oscsim.errors import OscsimError, TargetRunError, TargetUnavailable
 from oscsim.target import ConvergenceWarning
 
@@ -19,7 +21,8 @@ class ExitCode(IntEnum):
 
     conforms: done, and what was compared conforms (a finding has no verdict and counts as done).
     differs: a run failed, did not converge or does not conform. bad_input: a file, option or layer
-    nobody can work with. backend_missing: stderr names the command that installs it.
+    nobody can work with, or a place nobody can write to. backend_missing: stderr names the command that
+    installs it. reader_left: stdout was a pipe and its reader closed it.
     """
 
     CONFORMS = 0
@@ -27,6 +30,7 @@ class ExitCode(IntEnum):
     BAD_INPUT = 2
     BACKEND_MISSING = 3
     INTERRUPTED = 130
+    READER_LEFT = READER_LEFT
 
 
 @contextmanager
@@ -47,9 +51,10 @@ def guarded() -> Iterator[None]:
         except OscsimError as error:
             raise _stop(error, ExitCode.BAD_INPUT) from None
         except OSError as error:
-            if error.filename is None:  # not about a file the user named
-                raise
-            raise _stop(f"{error.filename}: {error.strerror}", ExitCode.BAD_INPUT) from None
+            if error.filename is None:  # help texts: typer prints them, nobody else writes without a name
+                discard(sys.stdout)
+            place = "" if error.filename is None else f"{error.filename}: "
+            raise _stop(f"{place}{error.strerror or error}", ExitCode.BAD_INPUT) from None
         except KeyboardInterrupt:
             raise _stop("interrupted; files written earlier are unchanged", ExitCode.INTERRUPTED) from None
 
@@ -65,7 +70,11 @@ def _one_line(message: Warning | str, category: type[Warning], *_: Any, **__: An
 
 
 class GuardedGroup(TyperGroup):
-    """The command group: every command runs inside :func:`guarded`."""
+    """The command group: every command, and what typer itself prints, runs inside :func:`guarded`."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        with guarded(), stdout_errors():
+            return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
         with guarded():

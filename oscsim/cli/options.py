@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from oscsim.errors import ConfigError
+from oscsim.io import read_regular
 from oscsim.target import AbstractTarget, TargetConfig
 
 
@@ -15,15 +15,25 @@ def read_text(given: str) -> str:
     >>> read_text("Alice")
     'Alice'
     """
-    if not given.startswith("@"):
+    file = text_file(given)
+    if file is None:
         return given
     try:
-        text = Path(given[1:]).read_bytes().decode("utf-8")
+        text = read_regular(file).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"--text: {given[1:]} is not UTF-8 text (byte {error.start}); expected a text file"
+            f"--text: {file} is not UTF-8 text (byte {error.start}); expected a text file"
         ) from None
     return text.removesuffix("\n")
+
+
+def text_file(given: str) -> str | None:
+    """FILE of ``--text @FILE``, None for a passage.
+
+    >>> text_file("@alice.txt")
+    'alice.txt'
+    """
+    return given[1:] if given.startswith("@") else None
 
 
 def split_settings(settings: Iterable[str]) -> dict[str, str]:
@@ -66,6 +76,11 @@ def _json_or_text(value: str) -> Any:
         return json.loads(value)
     except ValueError:
         return value
+    except RecursionError:
+        raise ConfigError(
+            f"--set: given {value[:20]}…, {len(value)} characters of brackets inside brackets; "
+            "expected a number, a word or a short list"
+        ) from None
 
 
 def settings_by_target(settings: Iterable[str], names: Iterable[str]) -> dict[str, dict[str, str]]:

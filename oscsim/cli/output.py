@@ -2,49 +2,21 @@
 
 import json
 import math
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from oscsim.cli.files import STDOUT, checked_path
+from oscsim.cli.streams import stderr_errors, stdout_errors
 from oscsim.errors import ConfigError
 from oscsim.io import atomic_write, jsonable_float
 
-STDOUT = "-"
 _PIPE_WIDTH = 120  # columns of a table that goes into a file or a log
-
-
-def checked_path(path: str | None, option: str, *, exists: bool = True) -> str | None:
-    """Refuse an output file that cannot be written before any work is done, not after.
-
-    Parameters
-    ----------
-    exists : whether its folder has to be there already; otherwise the command makes it.
-    """
-    if path is None or path == STDOUT:
-        return path
-    if Path(path).exists() and not Path(path).is_file():
-        kind = "a folder" if Path(path).is_dir() else "a device or pipe"
-        raise ConfigError(f"{option}: given {path}, {kind}; expected the name of a file")
-    folder = Path(path).parent
-    if exists and not (folder.is_dir() and os.access(folder, os.W_OK)):
-        raise ConfigError(
-            f"{option}: given {path}; its folder does not exist or is read-only; create it first"
-        )
-    return path
-
-
-def checked_folder(path: str, option: str) -> str:
-    """Refuse an output folder that is a file."""
-    if Path(path).exists() and not Path(path).is_dir():
-        raise ConfigError(f"{option}: given {path}, a file; expected the name of a folder")
-    return path
 
 
 def plain(value: Any) -> Any:
@@ -73,10 +45,11 @@ class Output:
     """Streams of one command: with ``--json -`` stdout carries the JSON and nothing else."""
 
     def __init__(self, json_path: str | None) -> None:
-        self.json_path = checked_path(json_path, "--json")
+        self.json_path = checked_path(json_path, "--json", stdout=True)
+        if json_path == STDOUT and sys.stdout is None:
+            raise ConfigError("--json: given -, but stdout is closed; name a file or leave stdout open")
         self._stdout = sys.stdout
-        self.people = _console(stderr=json_path == STDOUT)
-        self.progress = _console(stderr=True)
+        self._people = _console(stderr=json_path == STDOUT)
 
     @contextmanager
     def quiet_stdout(self) -> Iterator[None]:
@@ -87,28 +60,39 @@ class Output:
     def write_json(self, content: Any) -> None:
         """Write to the path of ``--json``; without the option, nothing."""
         if self.json_path == STDOUT:
-            self._stdout.write(json_text(content))
-            self._stdout.flush()
+            with stdout_errors():
+                self._stdout.write(json_text(content))
+                self._stdout.flush()
         elif self.json_path is not None:
             atomic_write(self.json_path, json_text(content).encode())
+
+    def print(self, content: RenderableType) -> None:
+        """Show something to people: on stdout, or on stderr when stdout carries JSON."""
+        with stderr_errors() if self._people.stderr else stdout_errors():
+            self._people.print(content)
 
     def facts(self, title: str, rows: Iterable[tuple[str, Any]]) -> None:
         """A two-column table of names and values."""
         table = Table(title=title, title_justify="left", show_header=False, box=None, pad_edge=False)
         for name, value in rows:
             table.add_row(Text(name, style="dim"), _shown(value))
-        self.people.print(table)
+        self.print(table)
 
     def table(self, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
         """A table with a header."""
         table = Table(*columns, box=None, pad_edge=False, header_style="bold")
         for row in rows:
             table.add_row(*(_shown(cell) for cell in row))
-        self.people.print(table)
+        self.print(table)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # rich would end the program here; stdout_errors and stderr_errors decide
 
 
 def _console(stderr: bool) -> Console:
-    console = Console(stderr=stderr, highlight=False)
+    console = _Console(stderr=stderr, highlight=False)
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
     return console

@@ -5,6 +5,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from oscsim.cli.streams import stderr_errors
+
 
 class Steps:
     """Numbered steps of a longer piece of work.
@@ -21,7 +23,7 @@ class Steps:
         self._done += 1
         line = f"[{self._done:>2}/{self._total}] {name}"
         begin = time.perf_counter()
-        if sys.stderr.isatty():
+        if _on_terminal():
             print(f"{line} …", end="", file=sys.stderr, flush=True)
         yield
         say(f"{line}  {time.perf_counter() - begin:.1f} s")
@@ -29,5 +31,12 @@ class Steps:
 
 def say(line: str) -> None:
     """One line on stderr, over a step that is being shown; line breaks would hide where a message starts."""
-    clear = "\r\x1b[2K" if sys.stderr.isatty() else ""
-    print(clear + line.replace("\n", " "), file=sys.stderr, flush=True)
+    if sys.stderr is None:  # closed; print would take stdout instead
+        return
+    clear = "\r\x1b[2K" if _on_terminal() else ""
+    with stderr_errors():
+        print(clear + line.replace("\n", " "), file=sys.stderr, flush=True)
+
+
+def _on_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()

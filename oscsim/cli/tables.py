@@ -20,7 +20,7 @@ def show_info(out: Output, path: str, facts: dict[str, Any]) -> None:
 
 def show_plan(out: Output, plan: Plan) -> None:
     """The plan as the target prints it."""
-    out.people.print(Text(str(plan)))
+    out.print(Text(str(plan)))
 
 
 def show_result(out: Output, result: SyncResult, saved: str | None) -> None:
@@ -53,7 +53,7 @@ def show_trials(out: Output, trials: Sequence[Trial], labels: Sequence[str] = ()
         entry = trial.to_json()
         name = f"{labels[index]} on {trial.target}" if labels else trial.target
         if trial.status == "finding":
-            out.people.print(Text(
+            out.print(Text(
                 f"finding: {name}: mean approximation error {entry['mean_abs_error']:.3g} "
                 f"({trial.comparison.oracle if trial.comparison else ''})"
             ))  # fmt: skip
