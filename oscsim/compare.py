@@ -55,6 +55,7 @@ def _verdict(result: SyncResult, terms: Conditioning, status: str, **numbers: An
         conforms,
         terms.oracle,
         result.accuracy.epsilon,
+        averaging_error=result.accuracy.averaging_error,
         wall_s=provenance.wall_s,
         **numbers,
     )
@@ -65,9 +66,6 @@ def _malformed(result: SyncResult, reference: SyncResult, terms: Conditioning) -
     ours, theirs = result.provenance.spec_digest, reference.provenance.spec_digest
     if ours != theirs:
         return "other_spec", f"result is of layer {ours[:12]}, reference of {theirs[:12]}"
-    empty = empty_promise(result.accuracy)
-    if empty is not None:
-        return "no_promise", empty
     for name in ("sync", "locked", "weights", "order_parameter", "output", "phase"):
         problem = _array_problem(name, getattr(result, name), getattr(reference, name))
         if problem is not None:
@@ -75,12 +73,15 @@ def _malformed(result: SyncResult, reference: SyncResult, terms: Conditioning) -
     for name in ("sync", "locked", "weights"):
         if np.any(getattr(result, name)[:, ~terms.unmasked]):
             return "malformed", f"{name}: a masked cell is not zero"
-    if np.any((result.order_parameter < 0) | (result.order_parameter > 1 + result.accuracy.epsilon)):
+    if np.any((result.order_parameter < 0) | (result.order_parameter > 1)):
         return "malformed", "order_parameter: outside [0, 1]"
     fine = {SyncStatus.SETTLED}
     if terms.law in ("two_oscillators", "mean_field"):
         fine.add(SyncStatus.DRIFTING)
-    return None if result.status in fine else ("not_settled", f"the run ended '{result.status}'")
+    if result.status not in fine:
+        return "not_settled", f"the run ended '{result.status}'"
+    empty = empty_promise(result.accuracy)
+    return None if empty is None else ("no_promise", empty)
 
 
 def _array_problem(name: str, ours: NDArray[Any] | None, theirs: NDArray[Any] | None) -> str | None:

@@ -29,7 +29,7 @@ LOCK_THRESHOLD = 0.99
 # go without a verdict; the comparer refuses them, so no result can set its own tolerance.
 LARGEST_EPSILON = 0.05
 LARGEST_BAND = 0.5
-LARGEST_AVERAGING_ERROR = 0.05
+LARGEST_AVERAGING_ERROR = 0.06
 
 # The allowed error of a cell is relative to its own |J|, but not below this share of the largest of its
 # row: float32 cannot hold exp(-alpha d^2) below 1e-38, and no sum of a row can tell.
@@ -53,7 +53,7 @@ ORACLE_EPSILON = 1e-8
 # motion gets there; a chaotic network converges only like 1/sqrt(T), and its average is reported with
 # the estimated error as long as that stays below the cap.
 AVERAGING_RESIDUAL = 1e-6
-AVERAGING_CAP = 1e-2
+AVERAGING_CAP = 0.05
 
 # Default fixed-point format (24-bit phase, 16-bit sine payload, 8-bit weights): half a least
 # significant bit of an 8-bit signed weight is 2^-8 of full scale, doubled for phase, sine and step.
