@@ -68,7 +68,7 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     try:
         _write_and_rename(Path(os.path.realpath(path)), data)
     except OSError as error:  # a full disk names no file, a read-only folder only the temporary one
-        raise OSError(error.errno, error.strerror, str(path)) from None
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 def _write_and_rename(path: Path, data: bytes) -> None:

@@ -28,7 +28,7 @@ def stdout_errors() -> Iterator[None]:
         raise typer.Exit(READER_LEFT) from None
     except OSError as error:
         discard(sys.stdout)
-        raise OSError(error.errno, error.strerror, "stdout") from None
+        raise OSError(error.errno, error.strerror or str(error), "stdout") from None
 
 
 @contextmanager
