@@ -1,6 +1,6 @@
 # make demo   set up everything that is missing, then run the demo (writes demo/report.html)
 # make test   set up everything that is missing, then run the tests
-# GPU users override one variable, for example:  make demo TORCH='torch==2.13.0+cu130'
+# GPU users override one variable with what pip should install:  make demo TORCH=torch==2.14.1
 PYTHON ?= python3
 VENV ?= .venv
 TORCH ?= torch==2.13.0

@@ -77,7 +77,7 @@ def order_parameter(figure: Figure, r: Array) -> None:
 
 
 def pair_errors(figure: Figure, errors: Mapping[str, tuple[Array, Accuracy]], ratio: Array) -> None:
-    """``|S - S_closed_form|`` of every off-diagonal pair against 1 - d/a, one panel per target.
+    """``|S - S_closed_form| / |J|`` of every off-diagonal pair against 1 - d/a, one panel per target.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def pair_errors(figure: Figure, errors: Mapping[str, tuple[Array, Accuracy]], ra
         axis.set_xlim(-12.0, 1.2)
         axis.set_xticks([-10, -0.1, -1e-3, 0, 1e-3, 0.1, 1], ["−10", "−.1", "", "0", "", ".1", "1"])
         axis.set_xlabel("1 − d/a   (rotates < 0 < locks)")
-    axes[0].set_ylabel("error of S")
+    axes[0].set_ylabel("error of S / |J|")
 
 
 def phase_errors(figure: Figure, errors: Mapping[str, tuple[Array, Accuracy]], condition: Array) -> None:

@@ -15,6 +15,7 @@ from oscsim.pair_terms import coupling, held_phasor, locking_strength, mismatch
 from oscsim.phase import circular_distance
 from oscsim.result import Conditioning, SyncResult
 from oscsim.spec import PhaseLayerSpec
+from oscsim.tolerance import NEGLIGIBLE_COUPLING
 
 Array = NDArray[np.float64]
 Curves = tuple[Array, Array]  # times (T,), phases (T, C)
@@ -131,9 +132,11 @@ def _pair_errors(section: Section) -> tuple[Fill, float]:
     layer = section.layer
     d = mismatch(layer)
     pairs = _terms(section.reference).unmasked & ~np.eye(layer.n_oscillators, dtype=bool)
-    ratio = lock_ratio(d, locking_strength(layer, coupling(layer, d)))[:, pairs].ravel()
+    j = coupling(layer, d)
+    ratio = lock_ratio(d, locking_strength(layer, j))[:, pairs].ravel()
+    scale = np.maximum(np.abs(j), NEGLIGIBLE_COUPLING)  # what the comparison allows is relative to |J|
     errors = {
-        name: (np.abs(result.sync - section.reference.sync)[:, pairs].ravel(), result.accuracy)
+        name: ((np.abs(result.sync - section.reference.sync) / scale)[:, pairs].ravel(), result.accuracy)
         for name, result in section.results.items()
     }
     return lambda figure: draw.pair_errors(figure, errors, ratio), 3.4
