@@ -8,7 +8,7 @@ from oscsim import compare, solve
 
 # Layers that a target may leave without a verdict, with the status and the reason. At most 5 % of 200.
 NAMED = {
-    198: ("undecided", "one of 40 driven phases starts so near its unstable point that its condition is 278"),
+    198: ("undecided", "one driven phase of 25 starts so near its unstable point that its condition is 278"),
 }
 
 
