@@ -4,7 +4,7 @@ An error in the pair law (rounding, quantisation, finite settling) reaches S thr
 ``S = |J| sqrt(1 - rho^2)``, ``rho = d/|a|``, so ``|dS| <= |J| condition |d rho|`` with
 ``condition = 1/sqrt|1 - rho^2|``. A target therefore states one *epsilon*, the error at condition 1,
 and every cell is allowed ``epsilon * condition``; cells so close to the edge that the target cannot
-tell locked from unlocked are left out, counted, and their share is capped (docs/spec.md section 5).
+tell locked from unlocked are left out, counted, and their share is capped (docs/spec.md section 6).
 """
 
 import math
@@ -70,7 +70,7 @@ class Accuracy:
 
     Parameters
     ----------
-    epsilon : error of S per unit of condition and of max(1, |J|); also rad per unit of phase condition.
+    epsilon : error of S per unit of condition and of |J|; also rad per unit of phase condition.
     band : cells with ``|d/|a| - 1| <= band`` are not compared.
     averaging_error : extra error of the mean of unlocked cells, a fraction of |J| (see euler_bias).
     excluded_share : largest share of cells that may be inside the band.

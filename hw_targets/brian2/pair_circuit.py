@@ -136,16 +136,19 @@ def run_pair(spec: PhaseLayerSpec, lowering: PairLowering) -> Outcome:
     read = read_cells(lowering)
     cosine = np.where(read.turned, read.mean_cosine, np.cos(read.psi))
     sync, locked = np.zeros(lowering.allowed.shape), np.zeros(lowering.allowed.shape, bool)
-    sync[lowering.allowed] = np.abs(lowering.coupling * cosine)
-    locked[lowering.allowed] = read.settled
     undecided = ~(read.settled | read.turned)
     outside = undecided & (lowering.edge_distance > lowering.accuracy.band)
+    # inside the band a cell that is neither has no read-out: where it stopped would be chance
+    cosine = np.where(undecided & ~outside, 0.0, cosine)
+    sync[lowering.allowed] = np.abs(lowering.coupling * cosine)
+    locked[lowering.allowed] = read.settled
     unstable = read.settled & (lowering.locking * np.cos(read.psi) < 0)
     notes = [f"steps taken by duration class: {read.steps}"]
     if undecided.any():
         notes.append(
             f"{undecided.sum()} cells neither at rest nor once around at the end, {outside.sum()} of them "
-            f"outside the edge band {lowering.accuracy.band:.3g}; read at their last instant, called unlocked"
+            f"outside the edge band {lowering.accuracy.band:.3g} and read at their last instant; the others "
+            "are undecided: S = 0, not locked"
         )
     if unstable.any():
         notes.append(f"{unstable.sum()} cells started on their unstable point and never moved")

@@ -22,22 +22,23 @@ Mask = NDArray[np.bool_]
 def run_pair(lowered: LoweredCells) -> Outcome:
     """``S_ij = |J_ij <cos psi_ij>|``: over whole beats of a beating cell, else the phase it came to.
 
-    A cell that neither rests nor has completed a beat is undecided; outside the edge band that means the
-    run did not converge.
+    A cell that neither rests nor has completed a beat is undecided. Inside the edge band it has no
+    read-out: it counts as not locked with S = 0 (where it stopped would be chance). Outside the band it
+    means that the run did not converge.
     """
     spec, cells = lowered.spec, lowered.cells
     readout = _run(lowered)
     # a quarter turn of the frame changes no magnitude: cells turned by pi need no turning back
     cosine = np.where(readout.beating, readout.mean.real, np.cos(readout.phase))
     long = np.abs(readout.mean) >= LOCK_THRESHOLD
-    sync, locked = np.zeros(cells.where.shape), np.zeros(cells.where.shape, dtype=bool)
-    sync[cells.where] = np.abs(coupling(spec)[cells.where] * cosine)
-    locked[cells.where] = readout.resting | long
-    inside = np.abs(cells.ratio - 1.0) <= lowered.accuracy.band
     undecided = ~readout.decided
-    status, notes = _status(undecided & ~inside, lowered)
-    if (undecided & inside).any():
-        notes += (f"{int((undecided & inside).sum())} cells inside the edge band are undecided",)
+    unread = undecided & (np.abs(cells.ratio - 1.0) <= lowered.accuracy.band)
+    sync, locked = np.zeros(cells.where.shape), np.zeros(cells.where.shape, dtype=bool)
+    sync[cells.where] = np.where(unread, 0.0, np.abs(coupling(spec)[cells.where] * cosine))
+    locked[cells.where] = (readout.resting | long) & ~unread
+    status, notes = _status(undecided & ~unread, lowered)
+    if unread.any():
+        notes += (f"{int(unread.sum())} cells inside the edge band are undecided: S = 0, not locked",)
     order = spec_order_parameter(spec)
     return Outcome(sync, locked, order, None, status, notes)
 
