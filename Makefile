@@ -42,7 +42,9 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	grep -vE '^(torch|triton)==' constraints.txt > $(VENV)/constraints.txt
 	$(BIN)/python -m pip install --quiet -c $(PINS) $(TORCH)
-	$(BIN)/python -m pip install --quiet -c $(PINS) -e '.[all]'
+	# compat: a plain path entry, so that a folder named oscsim above the clone cannot hide the package
+	$(BIN)/python -m pip install --quiet -c $(PINS) --config-settings editable_mode=compat -e '.[all]'
 	# lava-nc declares Python < 3.11 and numpy < 2 but needs neither (docs/targets/lava.md)
 	$(BIN)/python -m pip install --quiet --no-deps --ignore-requires-python lava-nc==0.10.0
+	rm -f $(VENV)/.installed-*
 	touch $@

@@ -116,7 +116,7 @@ def clamped_flow(phase_0: Array, drive: NDArray[np.complex128], rate: Array, dur
     """Phase of a free oscillator driven by held sources at time T, continuous from phase_0, rad.
 
     ``phi(T) = Psi + 2 atan2(exp(-x) sin(u/2), cos(u/2))``, ``u = phi(0) - Psi``, ``x = rho R T``,
-    ``G = R exp(i Psi)`` the drive (docs/spec.md section 3). Stays put where x = 0 or R = 0.
+    ``G = R exp(i Psi)`` the drive (docs/spec.md section 5). Stays put where x = 0 or R = 0.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The fully locked state of a phase network: an exact oracle where it exists (docs/spec.md section 3)."""
+"""The fully locked state of a phase network: an exact oracle where it exists (docs/spec.md section 4)."""
 
 from dataclasses import dataclass
 

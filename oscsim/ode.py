@@ -31,7 +31,7 @@ _SOLVER_TOLERANCE = 1e-12
 
 
 def right_hand_side(spec: PhaseLayerSpec) -> tuple[Rhs, Array]:
-    """The ODE of a layer, docs/spec.md section 3, as ``(f(t, y), y(0))`` with y flattened.
+    """The ODE of a layer, docs/spec.md sections 3 to 5, as ``(f(t, y), y(0))`` with y flattened.
 
     pair: y is psi (H, N, N); clamped: phi (H, N, D), padded rows standing still; network: theta
     (H, N, D). Rates in rad / time unit.

@@ -1,6 +1,8 @@
 """The interface every target implements: a spec says what, a config says how, a plan shows the lowering."""
 
 import hashlib
+import re
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib import metadata
@@ -115,6 +117,15 @@ class Availability:
     command: str
 
 
+def for_this_python(command: str) -> str:
+    """A pip command spelled for the interpreter that is running: a bare pip may belong to another one.
+
+    >>> for_this_python("pip install x && pip install y").count(sys.executable)
+    2
+    """
+    return re.sub(r"(?<!\S)pip (?=install)", f"{sys.executable} -m pip ", command)
+
+
 class AbstractTarget(ABC, Generic[Config]):
     """A backend that can run phase layers.
 
@@ -174,7 +185,7 @@ class AbstractTarget(ABC, Generic[Config]):
             except metadata.PackageNotFoundError:
                 missing.append(package)
         reason = f"package {', '.join(missing)} is not installed" if missing else ""
-        return Availability(not missing, ", ".join(versions), reason, self.install_command)
+        return Availability(not missing, ", ".join(versions), reason, for_this_python(self.install_command))
 
     def require(self) -> None:
         """Raise TargetUnavailable unless the backend is installed."""

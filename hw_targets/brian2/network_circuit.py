@@ -133,7 +133,7 @@ class NetworkRun:
 
 
 def run_network(spec: PhaseLayerSpec, lowering: NetworkLowering) -> Outcome:
-    """``S = J (1/D) sum_l Re <exp(i(theta_i - theta_j))>``, at rest or averaged (docs/spec.md section 3)."""
+    """``S = J (1/D) sum_l Re <exp(i(theta_i - theta_j))>``, at rest or averaged (docs/spec.md section 4)."""
     circuit = NetworkRun(lowering)
     theta = circuit.run(lowering.looks[-1])
     times, states = circuit.film.finish(circuit.time(), theta.ravel())

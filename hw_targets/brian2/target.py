@@ -11,7 +11,7 @@ from hw_targets.brian2.plan import Lowered, lower_layer
 from oscsim.errors import TargetUnavailable
 from oscsim.result import SyncResult
 from oscsim.spec import PhaseLayerSpec
-from oscsim.target import AbstractTarget, Executable, Plan
+from oscsim.target import AbstractTarget, Executable, Plan, for_this_python
 
 
 class Brian2Target(AbstractTarget[Brian2Config]):
@@ -48,7 +48,8 @@ class Brian2Executable(Executable):
                 from hw_targets.brian2.run import run_layer
         except ImportError as error:
             reason = f"importing it failed ({error})"
-            raise TargetUnavailable(self._target.name, reason, self._target.install_command) from error
+            command = for_this_python(self._target.install_command)
+            raise TargetUnavailable(self._target.name, reason, command) from error
         return run_layer(self._spec, self._config, self.plan, self._lowered)
 
 

@@ -2,7 +2,7 @@
 
 Every cell runs on its own clock: dividing by ``max(|a|, d)`` makes the larger of the two one step per
 step, exact in any format, so only the other is rounded. A negative ``a`` becomes a positive one half a turn
-ahead. A free oscillator against its held sources is a cell without mismatch (docs/spec.md section 3).
+ahead. A free oscillator against its held sources is a cell without mismatch (docs/spec.md section 5).
 """
 
 from dataclasses import dataclass

@@ -3,6 +3,7 @@
 Exit codes: 0 conforms (or done), 1 does not conform or did not converge, 2 bad input, 3 backend missing.
 """
 
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,6 +31,21 @@ DEMO_TEXT = "'Off with her head!' the Queen shouted at the top of her voice. Nob
 app = typer.Typer(
     cls=GuardedGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"oscsim {metadata.version('oscsim-codesign')}")
+        raise typer.Exit
+
+
+@app.callback(help=__doc__)
+def oscsim(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
+    ] = False,
+) -> None:
+    """Options before the command."""
 
 
 @app.command()
@@ -79,7 +95,11 @@ def export(
     duration: Annotated[float | None, typer.Option(help="Clamped only: time units; default inf.")] = None,
     json: arg.Json = None,
 ) -> None:
-    """Take one layer of a trained model on a real passage and save it as a .phase file."""
+    """Take one layer of a trained model on a real passage and save it as a .phase file.
+
+    A layer trained with pair dynamics seldom locks as a whole network: expect such a run to take minutes
+    and to end without a verdict.
+    """
     out = Output(json)
     checked_path(output, "--output")
     written = {"--output": output, "--json": json}

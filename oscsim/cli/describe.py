@@ -25,7 +25,7 @@ _INERT = {
 
 
 def inert_fields(spec: PhaseLayerSpec) -> list[str]:
-    """Fields that are stored but change no result of this layer (docs/spec.md section 3)."""
+    """Fields that are stored but change no result of this layer (docs/spec.md section 1)."""
     inert = list(_INERT[spec.dynamics])
     if spec.dynamics == "clamped" and isinstance(spec.coupling, ExplicitCoupling):
         inert.append("omega")

@@ -26,7 +26,7 @@ WANTED_RATIOS = (0.2, 0.5, 0.8, 0.95, 1.1, 1.6)
 def clamped_layer(pair: PhaseLayerSpec) -> PhaseLayerSpec:
     """The same oscillators, each driven by all the others held still, for a finite time.
 
-    ``T = 1.5 / median R_i``, R_i = |sum_j C_ij exp(i theta_j)| (docs/spec.md section 3), to three digits.
+    ``T = 1.5 / median R_i``, R_i = |sum_j C_ij exp(i theta_j)| (docs/spec.md section 5), to three digits.
     """
     strength = np.abs(held_phasor(pair, coupling(pair)))[:, pair.valid]
     typical = float(np.median(strength))
@@ -108,7 +108,7 @@ def pick_cells(pair: PhaseLayerSpec, wanted: tuple[float, ...] = WANTED_RATIOS) 
 def settling_layer(cells: Cells) -> PhaseLayerSpec:
     """The cells as a layer of their own that any target can run: one head each, on its own clock.
 
-    Two mutually coupled oscillators obey the pair law exactly (docs/spec.md section 3): with
+    Two mutually coupled oscillators obey the pair law exactly (docs/spec.md section 4): with
     psi = theta_0 - theta_1 and coupling K/2 either way, ``psi' = d - a sin psi``.
     """
     d, a = cells.mismatch / cells.clock, cells.strength / cells.clock

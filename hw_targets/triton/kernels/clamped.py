@@ -1,4 +1,4 @@
-"""Flow map and read-out of the clamped law (docs/spec.md section 3)."""
+"""Flow map and read-out of the clamped law (docs/spec.md section 5)."""
 
 # pyright: reportGeneralTypeIssues=false
 # (what a jit function returns and what static_range yields exist only inside a kernel)

@@ -1,4 +1,4 @@
-"""Time steps of the network law (docs/spec.md section 3)."""
+"""Time steps of the network law (docs/spec.md section 4)."""
 
 # pyright: reportGeneralTypeIssues=false
 # (what a jit function returns and what static_range yields exist only inside a kernel)

@@ -1,4 +1,4 @@
-"""Forward pass of the pair law (docs/spec.md section 2)."""
+"""Forward pass of the pair law (docs/spec.md sections 2 and 3)."""
 
 import triton
 import triton.language as tl

@@ -152,7 +152,7 @@ def test_lowering_imports_no_backend():
         "    try:\n"
         "        executable.run()\n"
         "    except TargetUnavailable as error:\n"
-        "        assert target.install_command in str(error), error\n"
+        "        assert target.availability().command in str(error), error\n"
         "    else:\n"
         "        raise SystemExit('ran without brian2')\n"
     )
