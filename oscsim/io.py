@@ -165,7 +165,8 @@ def read_file(
 
 def _read_header(path: str | os.PathLike[str], data: bytes) -> dict[str, Any]:
     """The sealed JSON header inside the safetensors metadata, or a SchemaError that names the offset."""
-    if data[:2] in (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
+    # a header of 640, 896, ... bytes starts with the same two bytes, but then comes JSON
+    if data[:2] in (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05") and data[8:9] != b"{":
         raise SchemaError(
             f"{path}: offset 0: this is a Python pickle; pickles are never read, export a .phase file"
         )

@@ -229,3 +229,21 @@ def test_result_headers_of_the_wrong_type_are_refused(tmp_path, changes):
     write_file(path, "sync-result", 1, body, arrays | {"more": np.zeros(2)})
     with pytest.raises(SchemaError, match="unknown array"):
         SyncResult.load(path)
+
+
+def test_files_of_every_length_are_read(tmp_path):
+    """A header of 640 or 896 bytes begins like a pickle; it is none."""
+    path, lengths = tmp_path / "x.bin", set()
+    for size in range(0, 1400, 4):
+        write_file(path, "test", 1, {"text": "x" * size}, {"a": np.zeros(1)})
+        lengths.add(int.from_bytes(path.read_bytes()[:8], "little"))
+        assert read_file(path, "test", (1,))[0]["text"] == "x" * size
+    assert {640, 896, 1152, 1408} <= lengths
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_of_every_protocol_are_refused(tmp_path, protocol):
+    path = tmp_path / "x.phase"
+    path.write_bytes(pickle.dumps({"omega": np.zeros(100)}, protocol=protocol))
+    with pytest.raises(SchemaError):
+        PhaseLayerSpec.load(path)

@@ -58,10 +58,10 @@ def test_the_backends_own_words_reach_the_user(monkeypatch):
         raise RuntimeError("no such integrator")
 
     monkeypatch.setitem(runner._RUN, "pair", broken)
-    target = brian2.prefs.codegen.target
+    before = brian2.prefs.codegen.target, gc.get_freeze_count()
     with pytest.raises(TargetRunError, match="no such integrator"):
         TARGET.lower(SPEC).run()
-    assert brian2.prefs.codegen.target == target and gc.get_freeze_count() == 0
+    assert (brian2.prefs.codegen.target, gc.get_freeze_count()) == before
 
 
 def test_not_finite_is_failed(monkeypatch):
