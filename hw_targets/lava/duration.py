@@ -37,6 +37,7 @@ class Timing:
     residual : own-clock rate at which a cell counts as resting.
     resolution : how far the number format may shift a ratio.
     nearest : smallest distance (rad) from an unstable point that the format resolves.
+    slope : how far the slope of the format's sine may be from the cosine; relaxation is that much slower.
     max_steps : largest number of steps.
     """
 
@@ -44,6 +45,7 @@ class Timing:
     residual: float
     resolution: float
     nearest: float
+    slope: float
     max_steps: int
 
 
@@ -57,7 +59,8 @@ def locked_time(ratio: Array, start: Array, timing: Timing) -> Array:
     decay = np.sqrt((1.0 - ratio) * (1.0 + ratio))
     near = np.abs(np.sin((start - rest) / 2))
     far = np.maximum(np.abs(np.sin((start - np.pi + rest) / 2)), timing.nearest / 2)
-    return np.log(np.maximum(near / far * 4.0 * decay**2 / timing.residual, 1.0)) / decay
+    slowest = np.maximum(decay - timing.slope, 0.5 * decay)
+    return np.log(np.maximum(near / far * 4.0 * decay**2 / timing.residual, 1.0)) / slowest
 
 
 def unlocked_time(ratio: Array) -> Array:

@@ -41,6 +41,7 @@ class NumberFormat:
     residual : own-clock rate below which nothing moves any more.
     resolution : how far rounding may shift a ratio d/|a| of a cell's own parameters.
     nearest : smallest distance (rad) from an unstable point that still moves.
+    slope : how far the slope of the sine may be from the cosine.
     excluded_share : share of cells that may be inside the edge band.
     """
 
@@ -50,6 +51,7 @@ class NumberFormat:
     residual: float
     resolution: float
     nearest: float
+    slope: float
     excluded_share: float
 
 
@@ -59,7 +61,7 @@ def number_format(config: LavaConfig) -> NumberFormat:
     if config.number_format == "floating_point":
         arithmetic = FloatingPoint(config.steps_per_turn)
         return NumberFormat(
-            arithmetic, "floating_pt", step, SETTLE_RESIDUAL, 0.0, NEAREST_FLOAT, EXCLUDED_SHARE
+            arithmetic, "floating_pt", step, SETTLE_RESIDUAL, 0.0, NEAREST_FLOAT, 0.0, EXCLUDED_SHARE
         )
     integers = FixedPoint(
         config.phase_bits,
@@ -72,13 +74,17 @@ def number_format(config: LavaConfig) -> NumberFormat:
         integers,
         "fixed_pt",
         step,
-        # one least significant bit of phase per step, and one of the sine payload
-        residual=config.steps_per_turn / integers.turn + 2.0 ** (1 - config.payload_bits),
+        # one least significant bit of phase per step, and two of the sine payload (entry, interpolation)
+        residual=config.steps_per_turn / integers.turn + 2.0 ** (2 - config.payload_bits),
+        # a mantissa, the sine, and a rate of up to one least significant bit of phase per step
         resolution=2.0 ** -(config.parameter_bits + 1)
-        + sine_table_error(config.sine_bits, config.payload_bits),
+        + sine_table_error(config.sine_bits, config.payload_bits)
+        + config.steps_per_turn / integers.turn,
         # nor does a sine move anything that rounds to zero
         nearest=NEAREST_LSB * config.steps_per_turn / 64 * 2 * np.pi / integers.turn
         + 2.0**-config.payload_bits,
+        # a chord of the table has the slope of the cosine somewhere within the step it spans
+        slope=np.pi / 2**config.sine_bits,
         excluded_share=EXCLUDED_SHARE_FIXED_POINT,
     )
 

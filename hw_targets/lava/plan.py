@@ -65,7 +65,7 @@ def lower(spec: PhaseLayerSpec, config: LavaConfig) -> Lowered:
 
 
 def _timing(config: LavaConfig, form: NumberFormat) -> Timing:
-    return Timing(form.step, form.residual, form.resolution, form.nearest, config.max_steps)
+    return Timing(form.step, form.residual, form.resolution, form.nearest, form.slope, config.max_steps)
 
 
 def _lower_cells(spec: PhaseLayerSpec, config: LavaConfig) -> LoweredCells:

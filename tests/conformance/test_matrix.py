@@ -141,3 +141,17 @@ def test_a_cell_at_the_edge_is_left_out_and_harms_nothing(kind, distance):
     target, options = KINDS[kind]
     comparison = compare(run(target, spec, **options), solve(spec))
     assert comparison.conforms and comparison.excluded_pairs == 2, comparison
+
+
+COARSE = [{"payload_bits": bits} for bits in (8, 10, 12, 14)]
+COARSE += [{"sine_bits": bits} for bits in (5, 6, 7)] + [{"phase_bits": bits} for bits in (14, 15, 18)]
+
+
+@pytest.mark.parametrize("options", COARSE, ids=str)
+def test_coarse_number_formats_keep_their_own_promise(options):
+    """Fewer bits widen epsilon and band as derived, and every cell outside the band still settles."""
+    spec = layer(count=40, seed=5)
+    comparison = compare(run("lava", spec, **options), solve(spec))
+    default = get_target("lava").lower(spec).plan["accuracy"]
+    assert comparison.conforms, comparison
+    assert comparison.tolerance > default["epsilon"]

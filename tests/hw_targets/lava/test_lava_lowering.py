@@ -105,7 +105,7 @@ def test_negative_coupling_becomes_a_half_turn():
 
 def timing(max_steps: int) -> Timing:
     form = number_format(TARGET.config())
-    return Timing(form.step, form.residual, form.resolution, form.nearest, max_steps)
+    return Timing(form.step, form.residual, form.resolution, form.nearest, form.slope, max_steps)
 
 
 def test_steps_grow_towards_the_edge():
