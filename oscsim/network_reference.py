@@ -12,6 +12,7 @@ from oscsim.phase import order_parameter, wrap
 from oscsim.readout import phase_sync
 from oscsim.result import Conditioning, SyncStatus
 from oscsim.spec import PhaseLayerSpec
+from oscsim.tolerance import condition_of_ratio
 
 Array = NDArray[np.float64]
 
@@ -76,14 +77,12 @@ def _two_oscillators(spec: PhaseLayerSpec, j: Array, matrix: Array, index: NDArr
     held = np.cos(spec.theta[:, second] - spec.theta[:, first])  # nothing pulls, nothing drifts
     cosine = closed_form.synchronization(np.sign(a), delta, a) * np.where(a < 0, -1.0, 1.0)
     cosine = np.where((a == 0) & (delta == 0), held, cosine)
-    with np.errstate(divide="ignore", over="ignore"):
-        growth = np.maximum(1.0, 1.0 / np.sqrt(np.abs((1.0 - rho) * (1.0 + rho))))
     allowed, eye = unmasked(spec), np.eye(spec.n_oscillators, dtype=bool)
     conditioning = Conditioning(
         law="two_oscillators",
         unmasked=allowed,
         coupling=j,
-        condition=_spread(np.where(np.isinf(rho), 1.0, growth).max(axis=1), eye, 1.0),
+        condition=_spread(condition_of_ratio(rho).max(axis=1), eye, 1.0),
         edge_distance=_spread(np.abs(rho - 1.0).min(axis=1), eye, np.inf),
         values=spec.values,
     )

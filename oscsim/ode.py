@@ -11,8 +11,10 @@ from oscsim.ode_cells import integrate_cells
 from oscsim.ode_network import integrate_network
 from oscsim.pair_terms import (
     coupling,
+    free_rate,
     held_phasor,
     initial_difference,
+    initial_phase,
     locking_strength,
     mismatch,
     network_matrix,
@@ -36,15 +38,15 @@ def right_hand_side(spec: PhaseLayerSpec) -> tuple[Rhs, Array]:
     pair: y is psi (H, N, N); clamped: phi (H, N, D), padded rows standing still; network: theta
     (H, N, D). Rates in rad / time unit.
     """
-    j = coupling(spec)
+    d = mismatch(spec)
+    j = coupling(spec, d)
     if spec.dynamics == "pair":
-        d, a = mismatch(spec).ravel(), locking_strength(spec, j).ravel()
-        return lambda _, psi: d - a * np.sin(psi), initial_difference(spec, mismatch(spec), j).ravel()
+        a = locking_strength(spec, j)
+        start = initial_difference(spec, d, j).ravel()
+        return lambda _, psi: d.ravel() - a.ravel() * np.sin(psi), start
     if spec.dynamics == "clamped":
-        speed = np.ones_like(spec.theta) if spec.rate is None else spec.rate
-        drive = np.where(spec.valid[None, :, None], speed, 0.0).ravel() * held_phasor(spec, j).ravel()
-        start = spec.theta if spec.phase_0 is None else spec.phase_0
-        return lambda _, phi: (drive * np.exp(-1j * phi)).imag, start.ravel().copy()
+        drive = (free_rate(spec) * held_phasor(spec, j)).ravel()
+        return lambda _, phi: (drive * np.exp(-1j * phi)).imag, initial_phase(spec).ravel().copy()
     matrix, shape = network_matrix(spec, j), spec.theta.shape
     omega = spec.omega - spec.omega.mean(axis=1, keepdims=True)
 
@@ -105,8 +107,9 @@ def integrate(spec: PhaseLayerSpec, *, max_duration: float = 4000.0) -> SyncResu
 
 
 def _pair(spec: PhaseLayerSpec, max_duration: float) -> SyncResult:
-    j = coupling(spec)
-    d, a = mismatch(spec), locking_strength(spec, j)
+    d = mismatch(spec)
+    j = coupling(spec, d)
+    a = locking_strength(spec, j)
     psi = initial_difference(spec, d, j)
     allowed = np.broadcast_to(unmasked(spec), j.shape)
     mean, locked, settled = np.zeros(j.shape), np.zeros(j.shape, bool), np.ones(j.shape, bool)
@@ -122,8 +125,7 @@ def _pair(spec: PhaseLayerSpec, max_duration: float) -> SyncResult:
 def _clamped(spec: PhaseLayerSpec, max_duration: float) -> SyncResult:
     j = coupling(spec)
     f, phi = right_hand_side(spec)
-    own = np.abs(held_phasor(spec, j) if spec.rate is None else spec.rate * held_phasor(spec, j)).ravel()
-    own = np.where(np.broadcast_to(spec.valid[None, :, None], spec.theta.shape).ravel(), own, 0.0)
+    own = np.abs(free_rate(spec) * held_phasor(spec, j)).ravel()
     clock = np.where(own > 0, own, 1.0)
     # on its own clock every oscillator relaxes at rate 1, so one run serves all, however slow
     end = np.where(own > 0, np.minimum(spec.duration * clock, max_duration), 0.0)

@@ -77,6 +77,17 @@ def initial_difference(spec: PhaseLayerSpec, d: Array, j: Array) -> Array:
     return np.where((d == 0) & (locking_strength(spec, j) == 0), 0.0, spec.psi_0)
 
 
+def initial_phase(spec: PhaseLayerSpec) -> Array:
+    """(H, N, D) phases at which the free oscillators of a clamped layer start: phase_0, or theta."""
+    return spec.theta if spec.phase_0 is None else spec.phase_0
+
+
+def free_rate(spec: PhaseLayerSpec) -> Array:
+    """(H, N, D) signed rate rho of the free oscillators: the spec's or 1; padded ones stand still."""
+    rate = np.ones_like(spec.theta) if spec.rate is None else spec.rate
+    return np.where(spec.valid[None, :, None], rate, 0.0)
+
+
 def held_phasor(spec: PhaseLayerSpec, j: Array) -> NDArray[np.complex128]:
     """(H, N, D) drive of the held sources, ``G_i = sum_j C_ij exp(i theta_j)``, C = mask K J."""
     weights = np.where(unmasked(spec), spec.gain[:, None, None] * j, 0.0)

@@ -7,7 +7,9 @@ from oscsim import closed_form
 from oscsim.network_reference import Solved, solve_network
 from oscsim.pair_terms import (
     coupling,
+    free_rate,
     held_phasor,
+    initial_phase,
     locking_strength,
     mismatch,
     spec_order_parameter,
@@ -16,7 +18,7 @@ from oscsim.pair_terms import (
 from oscsim.readout import attend, phase_sync, row_weights
 from oscsim.result import Conditioning, Provenance, SyncResult, SyncStatus
 from oscsim.spec import PhaseLayerSpec
-from oscsim.tolerance import ORACLE
+from oscsim.tolerance import ORACLE, condition_of_ratio
 
 Array = NDArray[np.float64]
 
@@ -55,14 +57,12 @@ def _solve_pair(spec: PhaseLayerSpec, d: Array, j: Array, law: str, status: Sync
     a = locking_strength(spec, j)
     allowed = unmasked(spec)
     rho = closed_form.lock_ratio(d, a)
-    with np.errstate(divide="ignore", over="ignore"):
-        condition = np.maximum(1.0, 1.0 / np.sqrt(np.abs((1.0 - rho) * (1.0 + rho))))
     sync = np.where(allowed, closed_form.synchronization(j, d, a), 0.0)
     conditioning = Conditioning(
         law=law,
         unmasked=allowed,
         coupling=j,
-        condition=np.where(np.isinf(rho), 1.0, condition),
+        condition=condition_of_ratio(rho),
         edge_distance=np.abs(rho - 1.0),
         values=spec.values,
     )
@@ -72,9 +72,7 @@ def _solve_pair(spec: PhaseLayerSpec, d: Array, j: Array, law: str, status: Sync
 
 def _solve_clamped(spec: PhaseLayerSpec, j: Array) -> SyncResult:
     drive = held_phasor(spec, j)
-    start = spec.theta if spec.phase_0 is None else spec.phase_0
-    rate = np.ones_like(spec.theta) if spec.rate is None else spec.rate
-    rate = np.where(spec.valid[None, :, None], rate, 0.0)
+    start, rate = initial_phase(spec), free_rate(spec)
     phase = closed_form.clamped_flow(start, drive, rate, spec.duration)
     allowed = unmasked(spec)
     sync = np.where(allowed, phase_sync(j, phase, spec.theta), 0.0)

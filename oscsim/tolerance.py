@@ -10,6 +10,11 @@ tell locked from unlocked are left out, counted, and their share is capped (docs
 import math
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
 # A condition above this is not compared: it would turn a small epsilon into a tolerance that any
 # answer passes (1e-2 of the coupling for a float32 kernel already at 1e3).
 CONDITION_CAP = 100.0
@@ -116,14 +121,14 @@ def with_average(promise: Accuracy, estimate: float) -> Accuracy:
     return replace(promise, averaging_error=error if estimate > 0 else promise.averaging_error)
 
 
-def condition_of_ratio(rho: float) -> float:
-    """``max(1, 1/sqrt|1 - rho^2|)``: growth of a relative error of d/a into S.
+def condition_of_ratio(rho: float | Array) -> Array:
+    """``max(1, 1/sqrt|1 - rho^2|)``: growth of a relative error of d/a into S; infinite at the edge.
 
-    >>> condition_of_ratio(0.0), round(condition_of_ratio(0.8), 6)
-    (1.0, 1.666667)
+    >>> condition_of_ratio(np.array([0.0, 0.8, 1.0, np.inf])).round(6).tolist()
+    [1.0, 1.666667, inf, 1.0]
     """
-    gap = abs((1.0 - rho) * (1.0 + rho))
-    return math.inf if gap == 0 else max(1.0, 1.0 / math.sqrt(gap))
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.maximum(1.0, 1.0 / np.sqrt(np.abs((1.0 - rho) * (1.0 + rho))))
 
 
 def euler_bias(rho: float, step: float) -> float:

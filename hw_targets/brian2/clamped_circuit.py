@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from hw_targets.brian2.clamped_lowering import EQUATIONS, ClampedLowering
 from hw_targets.brian2.outcome import Outcome, Trajectory
-from oscsim.pair_terms import spec_order_parameter, unmasked
+from oscsim.pair_terms import initial_phase, spec_order_parameter, unmasked
 from oscsim.readout import phase_sync
 from oscsim.result import SyncStatus
 from oscsim.spec import PhaseLayerSpec
@@ -44,7 +44,7 @@ def run_clamped(spec: PhaseLayerSpec, lowering: ClampedLowering) -> Outcome:
     film = Trajectory(lowering.trajectory_samples)
     final = integrate(lowering, film)
     times, states = film.finish(lowering.end, final.ravel())
-    initial = spec.theta if spec.phase_0 is None else spec.phase_0
+    initial = initial_phase(spec)
     # the simulation starts from the wrapped phase; what has not moved keeps its phase to the last bit
     phase = initial + (final - lowering.start)
     # what is asked to stand still is moving, or stands where it would not stay

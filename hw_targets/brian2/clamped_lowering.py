@@ -87,11 +87,10 @@ class ClampedLowering:
 def lower_clamped(spec: PhaseLayerSpec, config: Brian2Config) -> ClampedLowering:
     """Static drives, own-clock durations and the common number of steps that ends them all together."""
     j = pair_terms.coupling(spec)
-    rate = np.ones_like(spec.omega) if spec.rate is None else spec.rate
-    drive = rate * pair_terms.held_phasor(spec, j)
+    drive = pair_terms.free_rate(spec) * pair_terms.held_phasor(spec, j)
     speed = np.abs(drive)
     scale = RateScale.of(spec, speed)
-    start = wrap(spec.theta if spec.phase_0 is None else spec.phase_0)
+    start = wrap(pair_terms.initial_phase(spec))
     own, to_rest = _own_durations(spec.duration, speed, wrap(start - np.angle(drive)), config)
     steps = math.ceil(own.max() / config.step)
     end = _common_end(spec.duration, own, speed, to_rest)

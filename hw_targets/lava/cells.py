@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from hw_targets.lava.duration import Timing, cell_steps, edge_steps
 from hw_targets.lava.formats import NumberFormat
-from oscsim.pair_terms import coupling, held_phasor, initial_difference, locking_strength, mismatch, unmasked
+from oscsim.pair_terms import (
+    coupling,
+    free_rate,
+    held_phasor,
+    initial_difference,
+    initial_phase,
+    locking_strength,
+    mismatch,
+    unmasked,
+)
 from oscsim.phase import wrap
 from oscsim.spec import PhaseLayerSpec
 
@@ -103,13 +112,11 @@ def clamped_cells(spec: PhaseLayerSpec, timing: Timing) -> tuple[Cells, Array]:
     that comes to rest earlier stops then.
     """
     drive = held_phasor(spec, coupling(spec))
-    rate = np.ones_like(spec.theta) if spec.rate is None else spec.rate
     held: Array = np.angle(drive).astype(np.float64)
     where = np.broadcast_to(spec.valid[None, :, None], held.shape)
-    signed = (rate * np.abs(drive))[where]
-    phase_0 = spec.theta if spec.phase_0 is None else spec.phase_0
+    signed = (free_rate(spec) * np.abs(drive))[where]
     turned = signed < 0
-    start = wrap((phase_0 - held)[where] + np.where(turned, np.pi, 0.0))
+    start = wrap((initial_phase(spec) - held)[where] + np.where(turned, np.pi, 0.0))
     pull = np.abs(signed)
     with np.errstate(over="ignore", invalid="ignore"):
         time = np.where(pull > 0, pull * spec.duration, 0.0)

@@ -9,7 +9,7 @@ from hw_targets.lava.cell_record import CellReadout, read_cells
 from hw_targets.lava.outcome import Outcome
 from hw_targets.lava.plan import LoweredCells
 from hw_targets.lava.runtime import lava_session
-from oscsim.pair_terms import coupling, spec_order_parameter, unmasked
+from oscsim.pair_terms import coupling, initial_phase, spec_order_parameter, unmasked
 from oscsim.phase import wrap
 from oscsim.readout import phase_sync
 from oscsim.result import SyncStatus
@@ -47,7 +47,7 @@ def run_clamped(lowered: LoweredCells) -> Outcome:
     """``S_ij = J_ij (1/D) sum_l cos(phi_i^l - theta_j^l)`` at the end of the duration, or at rest."""
     spec, cells = lowered.spec, lowered.cells
     readout = _run(lowered)
-    phase_0 = spec.theta if spec.phase_0 is None else spec.phase_0
+    phase_0 = initial_phase(spec)
     back = readout.phase - np.where(cells.turned, np.pi, 0.0)
     phase = phase_0.copy()
     # continuous from the initial phase; what did not move is returned as it was given

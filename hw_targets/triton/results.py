@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hw_targets.triton.config import TritonConfig
 from hw_targets.triton.network_loop import HeadReadOut
 from hw_targets.triton.plan import Lowered
-from oscsim.pair_terms import coupling, spec_order_parameter, unmasked
+from oscsim.pair_terms import coupling, initial_phase, spec_order_parameter, unmasked
 from oscsim.phase import order_parameter
 from oscsim.readout import attend, normalise
 from oscsim.result import Provenance, SyncResult, SyncStatus
@@ -38,7 +38,7 @@ def pair_outcome(spec: PhaseLayerSpec, lowered: Lowered, written: dict[str, Arra
 
 def clamped_outcome(spec: PhaseLayerSpec, lowered: Lowered, written: dict[str, Array]) -> Outcome:
     """Phase = phase_0 plus twice the arctangent of the half advance, so it is continuous from phase_0."""
-    start = spec.theta if spec.phase_0 is None else spec.phase_0
+    start = initial_phase(spec)
     advance = 2.0 * np.arctan2(written["half_sin"], written["half_cos"])
     allowed = unmasked(spec)
     return {

@@ -19,6 +19,7 @@ from hw_targets.triton.plan import (
 from hw_targets.triton.strength import explicit_rows, inverse_strength, scaled_alpha
 from hw_targets.triton.work import clamped_work, pair_work
 from oscsim.coupling import ExplicitCoupling
+from oscsim.pair_terms import free_rate, initial_phase
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import Plan, fingerprint
 from oscsim.tolerance import FLOAT32
@@ -74,8 +75,7 @@ def _values(spec: PhaseLayerSpec) -> tuple[NDArray[np.float32], Array]:
 
 def _clamped_arrays(spec: PhaseLayerSpec, row_scale: Array) -> Inputs:
     """Held and free phases as unit vectors, and rho K T; padded tokens have no drive and stay."""
-    start = spec.theta if spec.phase_0 is None else spec.phase_0
-    rate = np.ones_like(spec.theta) if spec.rate is None else spec.rate
+    start, rate = initial_phase(spec), free_rate(spec)
     speed = rate * (spec.gain[:, None] * row_scale)[:, :, None]
     with np.errstate(over="ignore"):
         exponent = np.multiply(speed, spec.duration, out=np.zeros_like(speed), where=speed != 0)

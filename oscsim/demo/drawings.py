@@ -9,7 +9,7 @@ from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
 from oscsim.demo.pictures import INK, MUTED, line_colour, marker
-from oscsim.tolerance import CONDITION_CAP, Accuracy
+from oscsim.tolerance import CONDITION_CAP, Accuracy, condition_of_ratio
 
 Array = NDArray[np.float64]
 SMALLEST_ERROR = 1e-17  # an error of exactly zero is drawn here: a logarithmic axis has no zero
@@ -86,7 +86,7 @@ def pair_errors(figure: Figure, errors: Mapping[str, tuple[Array, Accuracy]], ra
     axes = _panels(figure, len(errors))
     distance = np.maximum(1.0 - ratio, -10.0)
     edge = np.concatenate([-np.geomspace(10.0, 1e-6, 300), np.geomspace(1e-6, 1.0, 300)])
-    growth = np.clip(1.0 / np.sqrt(np.abs(edge * (2.0 - edge))), 1.0, CONDITION_CAP)
+    growth = np.minimum(condition_of_ratio(1.0 - edge), CONDITION_CAP)
     for axis, (name, (error, promise)) in zip(axes, errors.items(), strict=False):
         allowed = promise.epsilon * growth + np.where(edge < 0, promise.averaging_error, 0.0)
         axis.axvspan(-promise.band, promise.band, color=MUTED, alpha=0.25, linewidth=0)

@@ -11,7 +11,14 @@ from oscsim.closed_form import clamped_flow, lock_ratio, pair_trajectory
 from oscsim.demo import drawings as draw
 from oscsim.demo.pictures import to_png, to_svg
 from oscsim.demo.sections import Outcome, Section
-from oscsim.pair_terms import coupling, held_phasor, locking_strength, mismatch
+from oscsim.pair_terms import (
+    coupling,
+    free_rate,
+    held_phasor,
+    initial_phase,
+    locking_strength,
+    mismatch,
+)
 from oscsim.phase import circular_distance
 from oscsim.result import Conditioning, SyncResult
 from oscsim.spec import PhaseLayerSpec
@@ -145,8 +152,7 @@ def _pair_errors(section: Section) -> tuple[Fill, float]:
 def _flows(section: Section) -> tuple[Fill, float]:
     layer = section.layer
     drive = held_phasor(layer, coupling(layer))
-    start = layer.theta if layer.phase_0 is None else layer.phase_0
-    rate = np.ones_like(start) if layer.rate is None else layer.rate
+    start, rate = initial_phase(layer), free_rate(layer)
     which = (np.zeros(FLOWS, int), np.array(flow_tokens(layer)), np.zeros(FLOWS, int))
     times = np.linspace(0.0, layer.duration, 200)
     phases = np.stack([clamped_flow(start, drive, rate, t)[which] for t in times])
