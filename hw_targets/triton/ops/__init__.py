@@ -1,0 +1,25 @@
+"""Fused attention ops of phase layers: exact, in memory O(N), differentiable.
+
+``impl`` names who computes: "triton" (GPU; interpreted on CPU tensors), "native" (C++ on the CPU) or "eager" (dense
+torch, the readable reference). None takes the device's own; nothing falls back to another one.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hw_targets.triton.ops.ssa import ssa_attention as ssa_attention
+
+_HOME = {
+    "ssa_attention": "ssa",
+}
+
+__all__ = ["ssa_attention"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
