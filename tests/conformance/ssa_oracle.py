@@ -1,7 +1,7 @@
-"""Selective synchronization attention straight from its definition, in float64: the oracle of the fused ops.
+"""Selective synchronization attention straight from its definition, in float64: oracle of the fused ops.
 
-Direct differences, a dense matrix, gradients by automatic differentiation of the formula itself. It imports nothing
-from the code under test.
+Direct differences, a dense matrix, gradients by automatic differentiation of the formula itself. It imports
+nothing from the code under test.
 """
 
 from __future__ import annotations

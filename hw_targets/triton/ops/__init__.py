@@ -1,7 +1,7 @@
 """Fused attention ops of phase layers: exact, in memory O(N), differentiable.
 
-``impl`` names who computes: "triton" (GPU; interpreted on CPU tensors), "native" (C++ on the CPU) or "eager" (dense
-torch, the readable reference). None takes the device's own; nothing falls back to another one.
+``impl`` names who computes: "triton" (GPU; interpreted on CPU tensors), "native" (C++ on the CPU) or "eager"
+(dense torch, the readable reference). None takes the device's own; nothing falls back to another one.
 """
 
 from __future__ import annotations

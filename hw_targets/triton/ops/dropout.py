@@ -35,7 +35,7 @@ def threshold(dropout: float) -> int:
 def keep_mask(seed: Tensor, batch_heads: int, rows: Tensor, columns: Tensor, dropout: float) -> Tensor:
     """Return which weights stay, (batch_heads, rows, columns) bool.
 
-    x = mix(seed + head STEP_HEAD), x = mix(x + row STEP_ROW), x = mix(x + column STEP_COLUMN), all modulo 2^32.
+    x = mix(seed + head STEP_HEAD), x = mix(x + row STEP_ROW), x = mix(x + column STEP_COLUMN), modulo 2^32.
 
     >>> kept = keep_mask(torch.tensor(7), 2, torch.arange(64), torch.arange(64), 0.25)
     >>> kept.shape, bool(abs(kept.double().mean() - 0.75) < 0.02)

@@ -1,8 +1,8 @@
 """The readable reference of selective synchronization attention: dense, pure torch, any float type.
 
-Everything is a matrix of shape (B, H, N, N), so memory grows with N^2. ``precision="fast"`` rounds the operands of
-both products to 16 bits, which is the yardstick of the low-precision kernels; "accurate" and "fp32" are the same
-here: differences are formed directly, without a product that could cancel.
+Everything is a matrix of shape (B, H, N, N), so memory grows with N^2. ``precision="fast"`` rounds the
+operands of both products to 16 bits, the yardstick of the low-precision kernels; "accurate" and "fp32" are the
+same here: differences are formed directly, without a product that could cancel.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hw_targets.triton.ops.problem import SSAForward, SSAGradients, SSAProblem
 
 
 class Scores(NamedTuple):
-    """What forward and backward share, (B, H, N, N): u, exp(-w u) (0 outside the mask), S, and exp(-w) of a row."""
+    """What forward and backward share, (B, H, N, N): u, exp(-w u), masked S, and exp(-w) of a row."""
 
     mismatch: Tensor
     coupling: Tensor
@@ -46,9 +46,8 @@ def backward(problem: SSAProblem, output: Tensor, total: Tensor, d_output: Tenso
         factor = kept(problem)
         by_weight, weights = by_weight * factor, sync * factor
     by_sync = by_weight - (grad * output.to(sync.dtype)).sum(dim=-1, keepdim=True)
-    slope = torch.where(
-        problem.coupled[..., None], by_sync * inverse_sync(sync, problem.edge, problem.eps), 0.0
-    )
+    inverse = inverse_sync(sync, problem.edge, problem.eps)
+    slope = torch.where(problem.coupled[..., None], by_sync * inverse, 0.0)
     w = problem.selectivity.to(sync.dtype)[..., None]
     pull = 0.5 * slope * (w * coupling + edge_coupling)
     both = pull * problem.inverse_square.to(sync.dtype)[..., None]
@@ -115,7 +114,7 @@ def inverse_sync(sync: Tensor, edge: str, eps: float) -> Tensor:
 
 
 def largest(sync: Tensor, count: int) -> Tensor:
-    """Keep the ``count`` largest of every row, as the public code does; ties go to whichever torch.topk takes."""
+    """Keep the ``count`` largest of every row, as the public code does; ties as torch.topk breaks them."""
     if count >= sync.shape[-1]:
         return sync
     best = sync.topk(count, dim=-1)

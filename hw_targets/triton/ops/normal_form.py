@@ -1,7 +1,7 @@
 """From bandwidth, gain and order parameter to lock radius and selectivity, and back for gradients.
 
-With L = K r:  w = W_0(2 alpha L^2),  1/d*^2 = 2 alpha / w = exp(w) / L^2  (docs/spec.md section 2). In units of
-d*, S depends on u = d^2/d*^2 and w alone: S^2 = exp(-w u) - u exp(-w).
+With L = K r:  w = W_0(2 alpha L^2),  1/d*^2 = 2 alpha / w = exp(w) / L^2  (docs/spec.md section 2). In units
+of d*, S depends on u = d^2/d*^2 and w alone: S^2 = exp(-w u) - u exp(-w).
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def pull_back(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Turn gradients by log c and w (both (B, H, R)) into those by alpha (H,), gain (H,) and r (B, H, R).
 
-    d log c/dL = -2/(L (1 + w)),  dw/dL = 4 alpha L e^-w/(1 + w),  d log c/d alpha = dw/d alpha = 2 L^2 e^-w/(1 + w).
-    Uncoupled rows give zero.
+    d log c/dL = -2/(L (1 + w)),  dw/dL = 4 alpha L e^-w/(1 + w),
+    d log c/d alpha = dw/d alpha = 2 L^2 e^-w/(1 + w).  Uncoupled rows give zero.
     """
     form = normal_form(alpha, gain, order_parameter)
     strength = torch.where(form.coupled, _strength(gain, order_parameter), 1.0)

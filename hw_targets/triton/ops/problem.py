@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from torch import Tensor
 
 if TYPE_CHECKING:
-    from hw_targets.triton.ops.block_map import BlockMap
+    from hw_targets.triton.ops.tile_map import BlockMap
 
 Precision = Literal["accurate", "fast", "fp32"]
 Edge = Literal["smooth", "clamp", "exact"]
@@ -37,14 +37,14 @@ class SSAProblem:
     ----------
     omega : (B, H, N, D) natural frequencies, rad per time unit; float32 or float64, contiguous.
     values : (B, H, N, D_v), contiguous; the output has its dtype.
-    inverse_square : (B, H, R) float64, c = 1/d*^2; R = 1 (one per head) or N (one per row). 0 where not coupled.
+    inverse_square : (B, H, R) float64, c = 1/d*^2; R = 1 (one per head) or N (one per row). 0 if not coupled.
     selectivity : (B, H, R) float64, w.
     coupled : (B, H, R) bool, K r above the floor.
     valid : (B, N) bool, True = takes part, or None for all. Other rows give 0 and get no gradient.
     causal : row i sees j <= i only.
     precision : see ssa_attention.
-    edge, eps : what stands for 1/S in the backward pass: "exact" 1/S (0 where S = 0), "smooth" S/(S^2 + eps^2),
-        "clamp" 1/max(S, eps) (0 where S = 0).
+    edge, eps : what stands for 1/S in the backward pass: "exact" 1/S (0 where S = 0), "smooth"
+        S/(S^2 + eps^2), "clamp" 1/max(S, eps) (0 where S = 0).
     dropout, seed : share of weights dropped after normalisation, and () int64 for dropout.py's keep mask.
     tiles : tiles that can lock, or None for all. Leaving the others out changes no bit.
     first_row : rows before it are not computed (decoding); the output has rows first_row..N-1. Forward only.
@@ -69,7 +69,7 @@ class SSAProblem:
 
 
 class SSAForward(NamedTuple):
-    """Output (B, H, rows, D_v) in the dtype of values, and row sums (B, H, rows) in float32 (eager: its own)."""
+    """Output (B, H, rows, D_v) in the dtype of values; row sums (B, H, rows), float32 (eager: its own)."""
 
     output: Tensor
     total: Tensor
@@ -78,8 +78,8 @@ class SSAForward(NamedTuple):
 class SSAGradients(NamedTuple):
     """Gradients of a loss by what an implementation was given.
 
-    ``omega`` and ``values`` in their own dtype; ``log_inverse_square`` (by log c_i) and ``selectivity`` (by w_i)
-    summed over the sources of a row, (B, H, N) always, float32 or better; the caller sums them over rows where R = 1.
+    ``omega`` and ``values`` in their own dtype; ``log_inverse_square`` (by log c_i) and ``selectivity`` (by
+    w_i) summed over the sources of a row, always (B, H, N), float32 or better.
     """
 
     omega: Tensor

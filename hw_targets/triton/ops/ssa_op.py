@@ -1,7 +1,7 @@
 """Registration of selective synchronization attention with torch: autograd, fake tensors, torch.compile.
 
-One op forwards and one backwards; both hold a whole call, so a compiled graph sees no detail and never breaks. The
-public function is ssa.py.
+One op forwards and one backwards; each holds a whole call, so a compiled graph sees no detail and never breaks.
+The public function is in ssa.py.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from hw_targets.triton.ops.block_map import from_tensors
 from hw_targets.triton.ops.implementations import selective_synchronization
 from hw_targets.triton.ops.normal_form import normal_form, pull_back
 from hw_targets.triton.ops.problem import Edge, Precision, SSAProblem
+from hw_targets.triton.ops.tile_map import from_tensors
 from oscsim.errors import ConfigError
 
-# torch reads the schema from real types, so the annotations of the two ops are not strings at run time.
 _SCHEMA = (
-    "Tensor omega, Tensor values, Tensor alpha, Tensor gain, Tensor order_parameter, Tensor? valid, Tensor[] tiles, "
-    "Tensor? seed, bool causal, str precision, str edge, float eps, float dropout, int first_row, int top_k, str impl"
+    "Tensor omega, Tensor values, Tensor alpha, Tensor gain, Tensor order_parameter, Tensor? valid, "
+    "Tensor[] tiles, Tensor? seed, bool causal, str precision, str edge, float eps, float dropout, "
+    "int first_row, int top_k, str impl"
 )
 
 
@@ -38,7 +38,8 @@ def ssa_attention_op(
 @torch.library.custom_op(
     "oscsim::ssa_attention_backward",
     mutates_args=(),
-    schema=f"(Tensor d_output, Tensor output, Tensor total, {_SCHEMA}) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+    schema=f"(Tensor d_output, Tensor output, Tensor total, {_SCHEMA})"
+    " -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
 )
 def ssa_attention_backward(
     d_output: Tensor, output: Tensor, total: Tensor, omega: Tensor, values: Tensor, *rest: Any
@@ -97,7 +98,7 @@ ssa_attention_op.register_autograd(_differentiate, setup_context=_save)
 @ssa_attention_op.register_vmap
 def _(info: Any, in_dims: Any, *args: Any) -> Any:
     raise ConfigError(
-        "ssa_attention: given a batch of torch.vmap, expected none; the op is batched: pass (batch, heads, N, ...)"
+        "ssa_attention: given a torch.vmap batch, expected none; it is batched: pass (batch, heads, N, ...)"
     )
 
 
