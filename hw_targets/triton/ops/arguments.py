@@ -38,8 +38,8 @@ def check_shapes(omega: Tensor, values: Tensor, impl: str) -> None:
     """ConfigError unless frequencies and values belong together and ``impl`` can compute them."""
     if omega.dim() != 4 or values.dim() != 4 or omega.shape[:3] != values.shape[:3] or 0 in omega.shape[2:]:
         raise ConfigError(
-            f"given omega {tuple(omega.shape)} and values {tuple(values.shape)}, expected (batch, heads, N, D) "
-            "and (batch, heads, N, D_v) with N, D, D_v >= 1"
+            f"given omega {tuple(omega.shape)} and values {tuple(values.shape)}, expected "
+            "(batch, heads, N, D) and (batch, heads, N, D_v) with N, D, D_v >= 1"
         )
     if not (omega.is_floating_point() and values.is_floating_point()):
         raise ConfigError(f"given omega {omega.dtype} and values {values.dtype}, expected floating point")

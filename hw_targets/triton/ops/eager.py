@@ -1,8 +1,8 @@
 """The readable reference of selective synchronization attention: dense, pure torch, any float type.
 
 Everything is a matrix of shape (B, H, N, N), so memory grows with N^2. ``precision="fast"`` rounds the
-operands of both products to 16 bits, the yardstick of the low-precision kernels; "accurate" and "fp32" are the
-same here: differences are formed directly, without a product that could cancel.
+operands of both products to 16 bits, the yardstick of the low-precision kernels; "accurate" and "fp32" are
+the same here: differences are formed directly, without a product that could cancel.
 """
 
 from __future__ import annotations

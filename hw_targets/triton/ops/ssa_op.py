@@ -1,7 +1,7 @@
 """Registration of selective synchronization attention with torch: autograd, fake tensors, torch.compile.
 
-One op forwards and one backwards; each holds a whole call, so a compiled graph sees no detail and never breaks.
-The public function is in ssa.py.
+One op forwards and one backwards; each holds a whole call, so a compiled graph sees no detail and never
+breaks. The public function is in ssa.py.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def ssa_attention_backward(
     alpha, gain, order_parameter = rest[:3]
     problem = _problem(omega, values, *rest)
     module = selective_synchronization(rest[-1])
-    grads = module.backward(problem, output, total, d_output.contiguous())
+    with torch.autocast(omega.device.type, enabled=False):
+        grads = module.backward(problem, output, total, d_output.contiguous())
     rows = order_parameter.shape[-1] > 1 or problem.omega.shape[-2] == 1
     by_radius, by_selectivity = (
         x if rows else x.double().sum(dim=-1, keepdim=True)
