@@ -26,12 +26,12 @@ _SCHEMA = (
 
 
 @torch.library.custom_op("oscsim::ssa_attention", mutates_args=(), schema=f"({_SCHEMA}) -> (Tensor, Tensor)")
-def ssa_attention_op(
-    omega: Tensor, values: Tensor, alpha: Tensor, gain: Tensor, *rest: Any
-) -> tuple[Tensor, Tensor]:
+def ssa_attention_op(omega: Tensor, values: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     """Output (B, H, rows, D_v) and row sums (B, H, rows)."""
-    problem = _problem(omega, values, alpha, gain, *rest)
-    result = selective_synchronization(rest[-1]).forward(problem)
+    problem = _problem(omega, values, *rest)
+    # an op has its own precision: autocast outside must not lower the products inside
+    with torch.autocast(omega.device.type, enabled=False):
+        result = selective_synchronization(rest[-1]).forward(problem)
     return result.output, result.total
 
 
@@ -83,7 +83,7 @@ def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> N
     ctx.save_for_backward(*output, *tensors, *optional)
 
 
-def _differentiate(ctx: Any, d_output: Tensor, d_total: Tensor) -> tuple[Tensor | None, ...]:
+def _differentiate(ctx: Any, d_output: Tensor, d_total: Tensor) -> tuple[Any, ...]:
     output, total, *tensors = ctx.saved_tensors
     learned, optional = tensors[:5], iter(tensors[5:])
     valid = next(optional) if ctx.given[0] else None
@@ -152,7 +152,7 @@ def check_finite(**given: Tensor) -> None:
     for name, tensor in given.items():
         fine = (tensor.isfinite() & (tensor >= 0)).all()
         if tensor.is_cuda:
-            torch._assert_async(fine, f"{name}: expected finite numbers >= 0")
+            torch.ops.aten._assert_async.msg(fine, f"{name}: expected finite numbers >= 0")
         elif not fine:
             bad = tensor[~(tensor.isfinite() & (tensor >= 0))].flatten()[0].item()
             raise ConfigError(f"{name}: given {bad:g}, expected finite numbers >= 0")

@@ -13,9 +13,8 @@ from oscsim.errors import ConfigError
 @pytest.mark.parametrize("rows", [False, True])
 def test_opcheck(impl: str, rows: bool) -> None:
     given = random_case(7, causal=True, rows=rows).arguments(torch.float32)
-    order = (
-        given["order_parameter"] if rows else given["order_parameter"].detach()[..., None].requires_grad_()
-    )
+    order = given["order_parameter"]
+    order = order if rows else order.detach()[..., None].requires_grad_()
     valid = torch.tensor([[True] * 7, [True] * 5 + [False] * 2])
     seed = torch.tensor(3)
     arguments = (given["omega"], given["values"], given["alpha"], given["gain"], order, valid, [], seed)
