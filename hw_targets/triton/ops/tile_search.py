@@ -1,0 +1,234 @@
+"""The search behind block_map: boxes around frequencies, candidates along one axis, exact distances."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from math import gcd
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from oscsim.errors import ConfigError
+
+# No implementation uses a product form for a row further than this from its centre, in units of d*.
+NORM_LIMIT = 8.0
+
+# Pairs of tiles looked at in one go: bounds the memory of the search.
+CHUNK = 1 << 19
+
+
+def radius_growth(channels: int, precision: str) -> float:
+    """By how much, relative to d*, a pair may be off and still come out locked through rounding.
+
+    All in units of d*. Direct differences have a relative error of (D + 4) 2^-24 in u and need less than what
+    follows. A product form takes rows with |a| <= t = NORM_LIMIT (a, b: frequencies less a centre), so a pair
+    at distance d has |a| + |b| <= 2 t + d. Rounding the operands by eta moves it by eta (2 t + d); rounding
+    norms and products, each a sum of at most 3 D + 8 terms (three products in split precision) with 2^-23 per
+    term (tensor cores truncate), changes u by gamma (2 t + d)^2. So a pair at d >= 1 + rho keeps u > 1 when
+    rho >= eta (2 t + 1) + gamma (2 t + 1)^2 / 2 to first order; the double is taken. eta: 2^-22 for three
+    products of halves, 2^-9 for one product of bfloat16. c and the exponential form of S^2 round by a few
+    2^-24: 16 of them.
+
+    >>> 0 < radius_growth(64, "accurate") < 1e-2 < radius_growth(64, "fast") < 0.1
+    True
+    """
+    reach = 2.0 * NORM_LIMIT + 1.0
+    eta = 2.0**-9 if precision == "fast" else 2.0**-22
+    gamma = (3 * channels + 8) * 2.0**-23
+    return 2.0 * (eta * reach + gamma * reach**2 / 2 + 16 * 2.0**-24)
+
+
+class Boxes(NamedTuple):
+    """Smallest box around the valid frequencies of a tile, (D, B H, tiles) float64; (inf, -inf) if none."""
+
+    low: Tensor
+    high: Tensor
+
+
+@torch.library.custom_op(
+    "oscsim::block_map",
+    mutates_args=(),
+    schema="(Tensor omega, Tensor inverse_square, Tensor? valid, bool causal, int rows, int columns, "
+    "float growth) -> (Tensor, Tensor, Tensor, Tensor)",
+)
+def lockable_tiles(
+    omega: Tensor,
+    inverse_square: Tensor,
+    valid: Tensor | None,
+    causal: bool,
+    rows: int,
+    columns: int,
+    growth: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Row starts, column tiles, column starts, row tiles of a BlockMap."""
+    targets, sources = boxes(omega, valid, rows, columns)
+    reach = tile_radius(inverse_square, valid, omega.shape[2], rows) * (1.0 + growth)
+    # Frequencies in several float32 parts, and the differences of boxes: at least 46 bits of the largest.
+    largest = torch.cat([torch.where(x.isfinite(), x.abs(), 0.0) for x in sources], dim=-1).amax(dim=(0, -1))
+    reach = reach + largest[:, None] * 2.0**-46
+    visible = torch.tensor(visible_columns(omega.shape[2], rows, columns, causal), device=omega.device)
+    flat, column = search(targets, sources, reach, visible)
+    _, heads, row_tiles = targets.low.shape
+    column_tiles = sources.low.shape[-1]
+    back = flat // row_tiles * column_tiles + column
+    return (
+        *_compress(flat, column, heads * row_tiles, column_tiles),
+        *_compress(back, flat % row_tiles, heads * column_tiles, row_tiles),
+    )
+
+
+@lockable_tiles.register_fake
+def _(
+    omega: Tensor,
+    inverse_square: Tensor,
+    valid: Tensor | None,
+    causal: bool,
+    rows: int,
+    columns: int,
+    growth: float,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    batch, heads, n, _ = omega.shape
+    active = torch.library.get_ctx().new_dynamic_size()
+    sizes = [batch * heads * -(-n // tile) + 1 for tile in (rows, columns)]
+    starts = [omega.new_empty((size,), dtype=torch.int32) for size in sizes]
+    lists = [omega.new_empty((active,), dtype=torch.int32) for _ in sizes]
+    return starts[0], lists[0], starts[1], lists[1]
+
+
+@lockable_tiles.register_vmap
+def _(info: Any, in_dims: Any, *args: Any) -> Any:
+    raise ConfigError(
+        "block_map: given a batch of torch.vmap, expected none; the op is batched: pass (batch, heads, N, D)"
+    )
+
+
+def visible_columns(n: int, rows: int, columns: int, causal: bool) -> list[int]:
+    """How many column tiles, counted from the first, a row tile of one head may see.
+
+    >>> visible_columns(10, 4, 2, True)
+    [2, 4, 5]
+    """
+    last = [min(first + rows, n) if causal else n for first in range(0, n, rows)]
+    return [-(-stop // columns) for stop in last]
+
+
+def boxes(omega: Tensor, valid: Tensor | None, rows: int, columns: int) -> tuple[Boxes, Boxes]:
+    """Boxes of row tiles and of column tiles."""
+    step = gcd(rows, columns)
+    low, high = omega, omega
+    if valid is not None:
+        taken = valid[:, None, :, None]
+        low, high = torch.where(taken, omega, torch.inf), torch.where(taken, omega, -torch.inf)
+    low, high = _fold(low, step, "amin"), _fold(high, step, "amax")
+    row_boxes, column_boxes = (
+        Boxes(*(_channel_first(_fold(x, tile // step, name)) for x, name in ((low, "amin"), (high, "amax"))))
+        for tile in (rows, columns)
+    )
+    return row_boxes, column_boxes
+
+
+def tile_radius(inverse_square: Tensor, valid: Tensor | None, n: int, rows: int) -> Tensor:
+    """Largest lock radius among the valid rows of a tile, (B H, row tiles); 0 where K r = 0."""
+    coupled = inverse_square > 0
+    radius = torch.where(coupled, torch.where(coupled, inverse_square, 1.0).rsqrt(), 0.0)
+    if radius.shape[-1] == 1:
+        return radius.expand(-1, -1, -(-n // rows)).flatten(0, 1)
+    if valid is not None:
+        radius = torch.where(valid[:, None], radius, 0.0)
+    return _fold(radius[..., None], rows, "amax").flatten(0, 1).squeeze(-1)
+
+
+def search(targets: Boxes, sources: Boxes, reach: Tensor, visible: Tensor) -> tuple[Tensor, Tensor]:
+    """Pairs of tiles whose boxes are within reach: row tile (head row_tiles + tile), column tile; unsorted.
+
+    Along the axis that separates the boxes best, a row tile can only meet column tiles whose interval
+    overlaps its own, widened by its reach: a range of the column tiles sorted by their lower end. Only those
+    are measured.
+    """
+    row_tiles, column_tiles = reach.shape[-1], sources.low.shape[-1]
+    best, axes = separating_axes(targets, sources, reach)
+    head = torch.arange(best.shape[0], device=best.device)
+    low_i, high_i, low_j, high_j = (x[best, head] for x in (*targets, *sources))
+    low_j, order = low_j.sort(dim=-1, stable=True)
+    furthest = high_j.gather(-1, order).cummax(dim=-1).values
+    begin = torch.searchsorted(furthest, low_i - reach).flatten()
+    count = torch.searchsorted(low_j, high_i + reach, right=True).flatten() - begin
+    count = torch.where((high_i >= low_i).flatten(), count.clamp(min=0), 0)
+    end = count.cumsum(0)
+    begin, order = begin - (end - count), order.flatten()
+    found = [(order.new_empty(0), order.new_empty(0))]
+    for first, last, done in _chunks(end.tolist()):
+        row = torch.arange(first, last, device=count.device).repeat_interleave(count[first:last])
+        rank = torch.arange(done, done + row.shape[0], device=row.device) + begin[row]
+        column = order[row // row_tiles * column_tiles + rank]
+        seen = column < visible[row % row_tiles]
+        found.append(_within(targets, sources, reach.flatten(), axes, row[seen], column[seen]))
+    row, column = (torch.cat(x) for x in zip(*found, strict=True))
+    return row, column
+
+
+def separating_axes(targets: Boxes, sources: Boxes, reach: Tensor) -> tuple[Tensor, list[int]]:
+    """The axis to sort along, (B H,), and the axes along which any two boxes are apart, best first.
+
+    An axis on which all boxes of a head have a point in common adds nothing to any distance.
+    """
+    low, high = (torch.cat(x, dim=-1) for x in zip(targets, sources, strict=True))
+    filled = high >= low
+    apart = torch.where(filled, low, -torch.inf).amax(dim=-1) > high.amin(dim=-1)
+    spread = (high.amax(dim=-1) - low.amin(dim=-1)).clamp(min=0.0)
+    width = torch.where(filled, high - low, 0.0).mean(dim=-1) + 2.0 * reach.mean(dim=-1)
+    score = spread / width.clamp(min=torch.finfo(torch.float64).tiny)
+    order = score.amax(dim=-1).argsort(descending=True)
+    return score.argmax(dim=0), order[apart.any(dim=-1)[order]].tolist()
+
+
+def _within(
+    targets: Boxes, sources: Boxes, reach: Tensor, axes: list[int], row: Tensor, column: Tensor
+) -> tuple[Tensor, Tensor]:
+    row_tiles, column_tiles = (x.low.shape[-1] for x in (targets, sources))
+    tables = [x.flatten(1) for x in (*targets, *sources)]
+    squared = torch.zeros(row.shape[0], dtype=torch.float64, device=row.device)
+    for count, axis in enumerate(axes, 1):
+        source = row // row_tiles * column_tiles + column
+        low_i, high_i, low_j, high_j = (x[axis] for x in tables)
+        gap = torch.maximum(low_j[source] - high_i[row], low_i[row] - high_j[source]).clamp_(min=0.0)
+        squared.addcmul_(gap, gap)
+        if count & (count - 1) == 0 or count == len(axes):
+            near = squared <= reach[row].square()
+            row, column, squared = row[near], column[near], squared[near]
+    return row, column
+
+
+def _compress(line: Tensor, entry: Tensor, lines: int, width: int) -> tuple[Tensor, Tensor]:
+    """Starts and entries of a compressed sparse matrix, entries ascending."""
+    if line.shape[0] > torch.iinfo(torch.int32).max:
+        raise ConfigError(
+            f"block_map: given {line.shape[0]} active tiles, expected fewer than 2^31; pass fewer heads"
+        )
+    start = torch.zeros(lines + 1, dtype=torch.int32, device=line.device)
+    start[1:] = torch.bincount(line, minlength=lines).cumsum(0)
+    return start, ((line * width + entry).sort().values % width).int()
+
+
+def _chunks(end: list[int]) -> Iterator[tuple[int, int, int]]:
+    """Runs of row tiles with about CHUNK candidates: first, last + 1, candidates before."""
+    first, done = 0, 0
+    while first < len(end):
+        last = max(first + 1, bisect_right(end, done + CHUNK))
+        yield first, last, done
+        first, done = last, end[last - 1]
+
+
+def _fold(x: Tensor, step: int, reduction: str) -> Tensor:
+    """Reduce groups of ``step`` along the last but one dimension; the last group may be shorter."""
+    whole = x.shape[-2] // step
+    parts = [getattr(x[..., : whole * step, :].unflatten(-2, (whole, step)), reduction)(dim=-2)]
+    if whole * step < x.shape[-2]:
+        parts.append(getattr(x[..., whole * step :, :], reduction)(dim=-2, keepdim=True))
+    return torch.cat(parts, dim=-2)
+
+
+def _channel_first(x: Tensor) -> Tensor:
+    return x.flatten(0, 1).permute(2, 0, 1).double().contiguous()
