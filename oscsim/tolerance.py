@@ -195,3 +195,12 @@ def fixed_point_epsilon(
 # rounded a few times (2^-24 = 6e-8), so a residual of 1e-6 of that rate is the smallest that rounding
 # cannot hide; the distance to the fixed point is residual * condition, a tenth of FLOAT32_EPSILON.
 FLOAT32_SETTLE_RESIDUAL = 1e-6
+
+# One factor of a product in 16 bits. A bfloat16 operand is off by 2^-9 of itself; two operands, an
+# intermediate of a chain of two products, and the result make four such roundings.
+SIXTEEN_BIT_PRODUCT = 4 * 2.0**-9
+
+# Frequencies in 16 bits (the opt-in "fast" mode): each operand of a pair moves by 2^-9 of its distance
+# from the centre, at most the lock radius d* for frequencies of which a sizeable share locks, so d moves
+# by at most 2 * 2^-9 d*.
+SIXTEEN_BIT_SYNC = 2 * 2.0**-9
