@@ -8,6 +8,16 @@ first imported, and callee and caller have to agree.
 
 from .clamped import clamped_flow, clamped_readout, frequency_coupling
 from .network import network_steps
+from .order import order_prefix, order_pull, order_sums
 from .pair import ssa_forward
 
-__all__ = ["clamped_flow", "clamped_readout", "frequency_coupling", "network_steps", "ssa_forward"]
+__all__ = [
+    "clamped_flow",
+    "clamped_readout",
+    "frequency_coupling",
+    "network_steps",
+    "order_prefix",
+    "order_pull",
+    "order_sums",
+    "ssa_forward",
+]
