@@ -9,15 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hw_targets.triton.ops import EDGE_SMOOTHING, Implementation, prefix_order_parameter, ssa_attention
 from oscsim import EmpiricalOrder, FrequencyCoupling, PhaseLayerSpec
 from oscsim.errors import SpecError
 
-from .synchronization import (
-    EDGE_SMOOTHING,
-    prefix_order_parameter,
-    squared_mismatch,
-    synchronization,
-)
+from .mismatch import squared_mismatch
 
 
 class Oscillators(NamedTuple):
@@ -34,7 +30,7 @@ class SynchronizationAttention(nn.Module):
     omega_i = [beta i, W_omega x_i],  theta_i = W_theta x_i,  V_i = W_v x_i
     y_i = W_o concat_h( sum_{j<=i} S_ij V_j / sum_{j<=i} S_ij )   [SSA]
 
-    with S from :func:`synchronization` and the prefix order parameter. Channel 0 of every head
+    with S and r from :mod:`hw_targets.triton.ops`. Channel 0 of every head
     carries position only. As |omega_i - omega_j| >= beta |i - j| there, no pair further apart
     than (lock radius) / beta can lock: a window that is learned, and exact.
 
@@ -43,7 +39,11 @@ class SynchronizationAttention(nn.Module):
     width : width of the input and of the output.
     heads : number of heads H; must divide ``width``.
     channels : frequency channels D per head, at least 2 (position and content).
-    smoothing : edge smoothing of the backward pass, see :func:`synchronization`.
+    smoothing : eps of the smooth edge in the backward pass, see :func:`hw_targets.triton.ops.ssa_attention`.
+
+    Attributes
+    ----------
+    implementation : who computes the attention, "eager" (dense torch), "native" or "triton".
 
     Raises
     ------
@@ -63,6 +63,7 @@ class SynchronizationAttention(nn.Module):
                 "is a multiple of heads and at least 2 channels; change one of them"
             )
         self.heads, self.channels, self.smoothing = heads, channels, smoothing
+        self.implementation: Implementation = "eager"
         self.frequency = nn.Linear(width, heads * (channels - 1), bias=False)
         self.phase = nn.Linear(width, heads * channels)
         self.value = nn.Linear(width, width, bias=False)
@@ -97,7 +98,7 @@ class SynchronizationAttention(nn.Module):
 
     def locking(self, theta: Tensor) -> Tensor:
         """Return K r_i, shape (B, H, N), in rad per time unit."""
-        return self.gain.unsqueeze(-1) * prefix_order_parameter(theta)
+        return self.gain.unsqueeze(-1) * prefix_order_parameter(theta, impl=self.implementation)
 
     def locked(self, hidden: Tensor) -> Tensor:
         """Return which pairs lock, d_ij <= K r_i exp(-alpha d_ij^2), shape (B, H, N, N), unmasked.
@@ -111,12 +112,16 @@ class SynchronizationAttention(nn.Module):
 
     def attend(self, oscillators: Oscillators) -> Tensor:
         """Return the weighted mean of the values of locked tokens, shape (B, H, N, D_v)."""
-        mismatch = squared_mismatch(oscillators.omega)
-        locking = self.locking(oscillators.theta).unsqueeze(-1)
-        sync = synchronization(mismatch, self.alpha[:, None, None], locking, self.smoothing)
-        sync = sync.tril()
-        # S_ii = 1, so a row sum is at least 1 and needs no epsilon.
-        return (sync / sync.sum(dim=-1, keepdim=True)) @ oscillators.values
+        return ssa_attention(
+            oscillators.omega,
+            oscillators.values,
+            alpha=self.alpha,
+            gain=self.gain,
+            order_parameter=prefix_order_parameter(oscillators.theta, impl=self.implementation),
+            causal=True,
+            eps=self.smoothing,
+            impl=self.implementation,
+        )
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Map inputs of shape (B, N, width) to outputs of the same shape."""

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hw_targets.triton.ops import Implementation
 from oscsim.errors import SpecError
 
 from .evaluate import locked_fractions, measure, passages
@@ -43,6 +44,7 @@ class TrainingConfig:
     locked_target, locked_weight : see :func:`locked_fraction_penalty`.
     penalty_batch : passages of each batch that the penalty looks at.
     monitor_every : steps between two looks at the locked fractions.
+    implementation : who computes the attention; another one gives the same model up to rounding.
     seed : of parameters, batches and dropout.
 
     >>> TrainingConfig(steps=30).seed
@@ -62,6 +64,7 @@ class TrainingConfig:
     locked_weight: float = 10.0
     penalty_batch: int = 8
     monitor_every: int = 50
+    implementation: Implementation = "eager"
     seed: int = 2026
 
 
@@ -123,6 +126,7 @@ def train(
         vocabulary = Vocabulary.of(text)
         train_text, held_out = (vocabulary.encode(part) for part in split_text(text, config.held_out))
         model = OSNLanguageModel(shape, vocabulary)
+        model.use(config.implementation)
         monitor = passages(train_text, shape.context, max(1, train_text.numel() // 16))[:16]
         initialise_model(model, monitor, config.wanted_locked)
         _optimise(model, train_text, monitor, config, report)

@@ -11,12 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from hw_targets.triton.ops import prefix_order_parameter
 from oscsim.closed_form import lock_radius
 from oscsim.errors import SpecError
 
 from .attention import SynchronizationAttention
+from .mismatch import squared_mismatch
 from .osn import OSNLanguageModel
-from .synchronization import prefix_order_parameter, squared_mismatch
 
 
 @torch.no_grad()
@@ -59,7 +60,7 @@ def initialise_layer(
             f"given a wanted locked fraction {wanted} and inputs of shape {tuple(hidden.shape)}; "
             "expected a fraction between 0 and 1 and inputs (B, N >= 2, width); correct either"
         )
-    order = prefix_order_parameter(layer.oscillators(hidden).theta)
+    order = prefix_order_parameter(layer.oscillators(hidden).theta, impl=layer.implementation)
     exponent = _across_heads(sharpness, layer).to(hidden)
     # With w the sharpness, d* = K r exp(-w/2) = sqrt(w / (2 alpha)), which is 1 here.
     layer.alpha_raw.copy_(_inverse_softplus(exponent / 2.0))

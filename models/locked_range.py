@@ -15,9 +15,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from hw_targets.triton.ops import COUPLING_FLOOR
+
 from .attention import SynchronizationAttention
+from .mismatch import squared_mismatch
 from .osn import OSNLanguageModel
-from .synchronization import locking_floor, squared_mismatch
 
 LOCKED_RANGE = (0.2, 0.8)
 """Locked fractions outside this range are warned about."""
@@ -71,9 +73,10 @@ def soft_locked_fraction(layer: SynchronizationAttention, hidden: Tensor, softne
     """
     oscillators = layer.oscillators(hidden)
     mismatch = squared_mismatch(oscillators.omega)
-    floor = locking_floor(mismatch.dtype)  # logarithms of zero have no gradient
-    strength = layer.locking(oscillators.theta).clamp(min=floor).log().unsqueeze(-1)
-    margin = strength - layer.alpha[:, None, None] * mismatch - 0.5 * mismatch.clamp(min=floor**2).log()
+    # logarithms of zero have no gradient
+    strength = layer.locking(oscillators.theta).clamp(min=COUPLING_FLOOR).log().unsqueeze(-1)
+    distance = 0.5 * mismatch.clamp(min=COUPLING_FLOOR**2).log()
+    margin = strength - layer.alpha[:, None, None] * mismatch - distance
     below = torch.ones_like(mismatch[0, 0]).tril(-1)
     share = torch.sigmoid(margin / softness) * below
     return share.sum(dim=(0, 2, 3)) / (below.sum() * hidden.shape[0])

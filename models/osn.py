@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from hw_targets.triton.ops import EDGE_SMOOTHING, Implementation
 from oscsim import PhaseLayerSpec
 from oscsim.errors import SpecError
 
 from .attention import SynchronizationAttention
-from .synchronization import EDGE_SMOOTHING
 from .text import Vocabulary
 
 
@@ -129,6 +129,11 @@ class OSNLanguageModel(nn.Module):
             inputs.append(normed)
             stream = block(stream, None if index in silent else normed)
         return self.readout(self.norm(stream)), inputs
+
+    def use(self, implementation: Implementation) -> None:
+        """Let every layer compute its attention with "eager", "native" or "triton"."""
+        for block in range(len(self.blocks)):
+            self.layer(block).implementation = implementation
 
     def layer(self, block: int) -> SynchronizationAttention:
         """Return the synchronization layer of a block; SpecError when there is no such block."""

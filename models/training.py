@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
+import torch
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from torch import Tensor
 
+from hw_targets.triton.ops import Implementation
+from hw_targets.triton.ops.implementations import choose
 from oscsim.errors import OscsimError, SpecError
 
 from .checkpoint import load_checkpoint, save_checkpoint
@@ -42,17 +45,21 @@ def command(
     report: Annotated[bool, typer.Option("--report", help="Print the shipped record.")] = False,
     steps: Annotated[int, typer.Option(min=1, help="Optimiser steps.")] = TrainingConfig.steps,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = TrainingConfig.seed,
+    impl: Annotated[str, typer.Option(help="Who computes attention: eager, native, triton.")] = "eager",
 ) -> None:
     """Train the character model on the shipped text, or print the record of the shipped one."""
     console = Console()
     if report == (output is not None):
         raise typer.BadParameter("give either --output FILE, to train, or --report")
     try:
+        choose(impl, torch.device("cpu"))
         if output is None:
             model = load_checkpoint()
         else:
             _refuse_missing_folder(output)
-            model = train_with_progress(TrainingConfig(steps=steps, seed=seed), console)
+            model = train_with_progress(
+                TrainingConfig(steps=steps, seed=seed, implementation=cast(Implementation, impl)), console
+            )
             save_checkpoint(model, output)
             console.print(f"wrote {output} ({output.stat().st_size:,} bytes)")
         console.print(record_table(model.record))

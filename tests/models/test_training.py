@@ -45,6 +45,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_does_not(tmp_path):
         {"locked_weight": 0.0, "locked_target": (0.6, 0.7)},
         {"penalty_batch": 1, "locked_target": (0.6, 0.7)},
         {"batch": 5},
+        {"implementation": "native"},
         {"steps": 9},
     ],
     ids="-".join,

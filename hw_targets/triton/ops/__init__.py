@@ -10,9 +10,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hw_targets.triton.ops.kuramoto import kuramoto_attention as kuramoto_attention
+    from hw_targets.triton.ops.normal_form import COUPLING_FLOOR as COUPLING_FLOOR
+    from hw_targets.triton.ops.order import order_parameter as order_parameter
+    from hw_targets.triton.ops.order import prefix_order_parameter as prefix_order_parameter
+    from hw_targets.triton.ops.problem import EDGE_SMOOTHING as EDGE_SMOOTHING
+    from hw_targets.triton.ops.problem import Edge as Edge
+    from hw_targets.triton.ops.problem import Implementation as Implementation
+    from hw_targets.triton.ops.problem import Precision as Precision
     from hw_targets.triton.ops.ssa import ssa_attention as ssa_attention
 
 _HOME = {
+    "COUPLING_FLOOR": "normal_form",
+    "EDGE_SMOOTHING": "problem",
+    "Edge": "problem",
+    "Implementation": "problem",
+    "Precision": "problem",
+    "kuramoto_attention": "kuramoto",
+    "order_parameter": "order",
+    "prefix_order_parameter": "order",
     "ssa_attention": "ssa",
 }
 

@@ -66,7 +66,7 @@ def backward(problem: SSAProblem, output: Tensor, total: Tensor, d_output: Tenso
 def scores(problem: SSAProblem) -> Scores:
     """S of every pair by the normal form, masked."""
     kind, omega = compute_dtype(problem), _frequencies(problem)
-    squared = squared_mismatch(omega).to(kind)
+    squared = squared_mismatch(omega).to(kind).clamp(max=torch.finfo(kind).max)
     same, inverse = squared == 0, problem.inverse_square.to(kind)[..., None]
     w = problem.selectivity.to(kind)[..., None]
     edge_coupling = torch.exp(-w)

@@ -1,0 +1,52 @@
+"""The frequency mismatch of every pair, differentiable in torch, for initialisation and monitoring.
+
+Leading dimensions (batch, heads) broadcast; N is the number of tokens, D of frequency channels.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+
+class _SquaredMismatch(torch.autograd.Function):
+    """d_ij^2 by direct differences: |a|^2 + |b|^2 - 2 a.b cancels when frequencies cluster."""
+
+    @staticmethod
+    def forward(ctx: Any, omega: Tensor) -> Tensor:
+        ctx.save_for_backward(omega)
+        channels = omega.unbind(-1)
+        total = (channels[0].unsqueeze(-1) - channels[0].unsqueeze(-2)).square_()
+        for channel in channels[1:]:
+            difference = channel.unsqueeze(-1) - channel.unsqueeze(-2)
+            total.addcmul_(difference, difference)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        (omega,) = ctx.saved_tensors
+        # The gradient ignores a common offset, so centring only removes rounding.
+        centred = omega - omega.mean(dim=-2, keepdim=True)
+        both = grads[0] + grads[0].transpose(-1, -2)
+        return 2.0 * (both.sum(dim=-1, keepdim=True) * centred - both @ centred)
+
+
+def squared_mismatch(omega: Tensor) -> Tensor:
+    """Return the squared frequency mismatch of every pair of tokens.
+
+    d_ij^2 = sum_l (omega_i^l - omega_j^l)^2   [SSA]
+
+    Parameters
+    ----------
+    omega : natural frequencies, shape (..., N, D), in rad per time unit.
+
+    Returns
+    -------
+    shape (..., N, N), in (rad per time unit)^2; the diagonal is exactly zero.
+
+    >>> squared_mismatch(torch.tensor([[0.0], [2.0]])).tolist()
+    [[0.0, 4.0], [4.0, 0.0]]
+    """
+    return cast(Tensor, _SquaredMismatch.apply(omega))

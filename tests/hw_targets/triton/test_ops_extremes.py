@@ -1,0 +1,69 @@
+"""Where floats end: every implementation stays finite, and right where right means something."""
+
+import math
+
+import pytest
+import torch
+from ssa_oracle import Case, attention
+
+from hw_targets.triton.ops import COUPLING_FLOOR, ssa_attention
+
+EDGE = (1.0, 1.0 - 1e-7, 1.0 + 1e-7, math.nextafter(1.0, 0.0))
+LAYOUTS = {
+    "identical": (0.0, 0.0, 0.0),
+    "spread": (0.0, 0.3, 0.8),
+    "edge": (0.0, *EDGE),
+    "far": (0.0, 1e4, -1e4),
+    "beyond float32 squares": (0.0, 1e25, -1e30),
+    "tiny": (0.0, 1e-30, 3e-38),
+    "one token": (0.5,),
+}
+IMPLEMENTATIONS = ("eager", "native", "triton")
+
+
+@pytest.mark.parametrize("impl", IMPLEMENTATIONS)
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_outputs_and_gradients_are_finite_in_every_regime(layout: str, causal: bool, impl: str) -> None:
+    places = torch.tensor(LAYOUTS[layout])
+    omega = places.view(1, 1, -1, 1).expand(1, 6, -1, 1).clone().requires_grad_()
+    values = torch.randn(1, 6, len(places), 3, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    gain = torch.tensor([0.0, 1e-38, 1e-9, 1e-3, 1.0, 1e6]).requires_grad_()
+    alpha = torch.tensor([0.0, 0.7, 1e3, 0.0, 0.0, 1e20]).requires_grad_()
+    order = torch.ones(1, 6, requires_grad=True)
+    for edge in ("smooth", "clamp", "exact"):
+        output = ssa_attention(
+            omega, values, alpha=alpha, gain=gain, order_parameter=order, causal=causal, edge=edge, impl=impl
+        )
+        assert output.isfinite().all() and (output.abs() <= values.abs().amax() * (1 + 1e-6)).all()
+        for leaf in torch.autograd.grad(output.sum(), (omega, values, alpha, gain, order)):
+            assert leaf.isfinite().all()
+
+
+@pytest.mark.parametrize("impl", IMPLEMENTATIONS)
+def test_without_coupling_only_identical_oscillators_lock(impl: str) -> None:
+    omega = torch.tensor([0.0, 1e-15, 0.0, 2.0, 2.0]).view(1, 1, 5, 1)
+    values = torch.eye(5).view(1, 1, 5, 5)
+    output = ssa_attention(omega, values, alpha=1.0, gain=0.0, order_parameter=1.0, impl=impl)
+    same = (omega[0, 0] == omega[0, 0].T).float()
+    assert torch.allclose(output[0, 0], same / same.sum(dim=1, keepdim=True), atol=1e-7)
+
+
+@pytest.mark.parametrize("impl", IMPLEMENTATIONS)
+def test_weak_coupling_above_the_floor_still_locks_what_is_close_enough(impl: str) -> None:
+    gain = 4 * COUPLING_FLOOR
+    omega = (torch.tensor([0.0, 0.3, 0.99, 3.0]) * gain).view(1, 1, 4, 1)
+    values = torch.eye(4).view(1, 1, 4, 4)
+    output = ssa_attention(omega, values, alpha=0.0, gain=gain, order_parameter=1.0, impl=impl)
+    one = torch.ones(1, dtype=torch.float64)
+    expected = attention(Case(omega.double(), values.double(), 0 * one, gain * one, one[None]))
+    assert (output - expected).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("impl", IMPLEMENTATIONS)
+def test_the_exact_edge_is_unlocked_or_rounding(impl: str) -> None:
+    omega = torch.tensor([0.0, *EDGE]).view(1, 1, 5, 1)
+    values = torch.eye(5).view(1, 1, 5, 5)
+    output = ssa_attention(omega, values, alpha=0.0, gain=1.0, order_parameter=1.0, impl=impl)
+    # S at 1 - 1e-7 is sqrt(2e-7); rounding of u in float32 (2^-24 per operation) may add as much
+    assert output[0, 0, 0, 1:].max() < 2e-3 and output[0, 0, 0, 0] > 0.99
