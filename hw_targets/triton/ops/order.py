@@ -97,7 +97,7 @@ def prefix_order_op(theta: Tensor, valid: Tensor | None, impl: str) -> Tensor:
     schema=f"(Tensor d_order, {_SCHEMA}) -> Tensor",
 )
 def prefix_order_backward(d_order: Tensor, theta: Tensor, valid: Tensor | None, impl: str) -> Tensor:
-    """Gradient by theta: cos(theta_j) Im P_j - sin(theta_j) Re P_j, P_j = sum_{i >= j} g_i/(D n_i) Z_i/|Z_i|."""
+    """Gradient by theta_j: Im(P_j e^{-i theta_j}) with P_j = sum_{i >= j} g_i/(D n_i) Z_i/|Z_i|."""
     if theta.numel() == 0:
         return torch.zeros_like(theta)
     grad = _implementation(impl).backward(_phases(theta), valid, d_order.to(result_dtype(theta)).contiguous())

@@ -45,7 +45,7 @@ def forward(theta: Tensor, valid: Tensor | None) -> Tensor:
 def backward(theta: Tensor, valid: Tensor | None, d_order: Tensor) -> Tensor:
     """Gradient by theta."""
     launch = _prepare(theta, valid)
-    shared = {"count": launch.count, "carry": _before(launch), "d_order": d_order.float()}
+    shared: dict[str, Any] = {"count": launch.count, "carry": _before(launch), "d_order": d_order.float()}
     shared["vanishing"] = VANISHING
     sums = _sums(launch)
     _run(launch, "order_pull", **shared, after=sums, written=sums, SUMS=True)

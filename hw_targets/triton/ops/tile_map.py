@@ -107,9 +107,10 @@ class BlockMap:
 
 def from_tensors(tensors: Sequence[Tensor]) -> BlockMap:
     """A map from what :meth:`BlockMap.tensors` gave."""
-    shape, *lists = tensors
+    shape, row_start, row_columns, column_start, column_rows = tensors
     rows, columns, batch, heads, n, causal = shape.tolist()
-    return BlockMap(rows, columns, *lists, batch, heads, n, bool(causal))
+    lists = row_start, row_columns, column_start, column_rows
+    return BlockMap(rows, columns, *lists, batch=batch, heads=heads, n=n, causal=bool(causal))
 
 
 def block_map(
@@ -169,7 +170,7 @@ def block_map(
         columns,
         radius_growth(channels, precision),
     )
-    return BlockMap(rows, columns, *lists, batch, heads, n, causal)
+    return BlockMap(rows, columns, *lists, batch=batch, heads=heads, n=n, causal=causal)
 
 
 def _tile(impl: str, channels: int, width: int, precision: str) -> tuple[int, int]:

@@ -91,7 +91,7 @@ def test_no_locked_pair_is_left_out_and_only_near_boxes_are_kept(layer, causal, 
     each = np.broadcast_to(radius, omega.shape[:2])
     locked, near = by_brute_force(omega.astype(np.float64), each, valid, causal, *tile)
     assert not np.any(locked & ~by_row)
-    # the 46-bit allowance of huge frequencies may keep a little more
+    # the 44-bit allowance of huge frequencies may keep a little more
     if np.abs(omega).max() < 1e5:
         assert not np.any(by_row & ~near)
 

@@ -1,0 +1,61 @@
+"""A tensor that grows along its tokens."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from oscsim.errors import ConfigError
+
+
+class Growing:
+    """(batch, heads, N, width) with room to spare: appending copies a token O(1) times on average.
+
+    >>> import torch
+    >>> kept = Growing()
+    >>> for _ in range(3):
+    ...     kept.append(torch.ones(1, 1, 2, 4))
+    >>> tuple(kept.view().shape)
+    (1, 1, 6, 4)
+    """
+
+    def __init__(self) -> None:
+        self._room: Tensor | None = None
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def view(self) -> Tensor:
+        """Everything appended so far."""
+        if self._room is None:
+            raise ConfigError("given an empty cache, expected tokens; append some first")
+        return self._room[:, :, : self._length]
+
+    def fits(self, name: str, new: Tensor) -> None:
+        """ConfigError unless ``new`` continues what is there."""
+        if self._room is None:
+            return
+        batch, heads, _, width = self._room.shape
+        have = (batch, heads, new.shape[2], width), self._room.dtype, self._room.device
+        if (tuple(new.shape), new.dtype, new.device) != have:
+            raise ConfigError(
+                f"{name}: given {tuple(new.shape)} {new.dtype} on {new.device}, expected {have[0]} "
+                f"{have[1]} on {have[2]} like the tokens before; call reset() to start again"
+            )
+
+    def append(self, new: Tensor) -> None:
+        """Add tokens at the end, doubling the room where it is too small."""
+        needed = self._length + new.shape[2]
+        if self._room is None or needed > self._room.shape[2]:
+            batch, heads, _, width = new.shape
+            room = new.new_empty((batch, heads, max(needed, 2 * self._length), width))
+            if self._room is not None:
+                room[:, :, : self._length] = self.view()
+            self._room = room
+        self._room[:, :, self._length : needed] = new
+        self._length = needed
+
+    def select(self, indices: Tensor) -> None:
+        """Keep these entries of the batch."""
+        if self._room is not None:
+            self._room = self._room[indices]
