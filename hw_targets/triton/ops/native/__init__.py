@@ -1,0 +1,1 @@
+"""Sources of the CPU kernels and their compilation; native_ssa.py is the way in."""

@@ -1,0 +1,55 @@
+// The C interface: which engines this machine has, and the two passes.
+#include <cstring>
+#include <new>
+
+#include "engines.h"
+
+namespace oscsim {
+namespace {
+
+struct Choice {
+  const char *name;
+  bool available;
+  Engine engine;
+};
+
+Choice choice(int number) {
+  switch (number) {
+    case 0: return {"portable", true, portable_engine()};
+#if defined(__x86_64__)
+    case 1: return {"avx2", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"), avx2_engine()};
+    case 2:
+      return {"avx512",
+              __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"),
+              avx512_engine()};
+#endif
+    default: return {nullptr, false, {}};
+  }
+}
+
+int run(int number, const Problem &problem, bool backward) {
+  try {
+    const Engine engine = choice(number).engine;
+    return backward ? engine.backward(problem) : engine.forward(problem);
+  } catch (const std::bad_alloc &) {
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace oscsim
+
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+
+// Name of an engine, null after the last one.
+EXPORTED const char *oscsim_engine_name(int number) { return oscsim::choice(number).name; }
+EXPORTED int oscsim_engine_available(int number) { return oscsim::choice(number).available; }
+
+// 0, or 1 where memory is short.
+EXPORTED int oscsim_ssa_forward(int number, const oscsim::Problem *problem) {
+  return oscsim::run(number, *problem, false);
+}
+EXPORTED int oscsim_ssa_backward(int number, const oscsim::Problem *problem) {
+  return oscsim::run(number, *problem, true);
+}

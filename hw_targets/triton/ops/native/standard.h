@@ -1,0 +1,21 @@
+// What every engine_*.cpp needs before it selects its instruction set: nothing of it may be compiled for that.
+#pragma once
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "arena.h"
+#include "problem.h"
+#include "schedule.h"
+
+// BLAS inside torch; null where torch does not export it.
+extern "C" __attribute__((weak)) void sgemm_(const char *, const char *, const int *, const int *, const int *,
+                                             const float *, const float *, const int *, const float *, const int *,
+                                             const float *, float *, const int *);
