@@ -108,6 +108,15 @@ def empty_promise(promise: Accuracy) -> str | None:
 
 FLOAT64 = Accuracy(FLOAT64_EPSILON)
 FLOAT32 = Accuracy(FLOAT32_EPSILON)
+
+# Frequencies rounded to float16 (2^-11 of their distance from the centre, at most sqrt(8/max(1, w)) lock radii
+# d*): both ends of a pair move d by at most 2 * 2^-11 * sqrt(8) d*, and rho = d exp(alpha d^2)/(K r) by (1 + w)
+# times that at the edge, largest near w = 1: 5.5e-3, doubled for the rounding of S and V to bfloat16 (2^-9
+# each) and then rounded up to 2^-6. Cells closer to the edge than that are undecided.
+SIXTEEN_BIT_EPSILON = 2.0**-6
+SIXTEEN_BIT = Accuracy(
+    SIXTEEN_BIT_EPSILON, band=SIXTEEN_BIT_EPSILON, excluded_share=EXCLUDED_SHARE_FIXED_POINT
+)
 ORACLE = Accuracy(ORACLE_EPSILON)
 
 
@@ -198,9 +207,15 @@ FLOAT32_SETTLE_RESIDUAL = 1e-6
 
 # One factor of a product in 16 bits. A bfloat16 operand is off by 2^-9 of itself; two operands, an
 # intermediate of a chain of two products, and the result make four such roundings.
-SIXTEEN_BIT_PRODUCT = 4 * 2.0**-9
+SIXTEEN_BIT_OPERAND = 2.0**-9
+SIXTEEN_BIT_PRODUCT = 4 * SIXTEEN_BIT_OPERAND
 
 # Frequencies in 16 bits (the opt-in "fast" mode): each operand of a pair moves by 2^-9 of its distance
 # from the centre, at most the lock radius d* for frequencies of which a sizeable share locks, so d moves
 # by at most 2 * 2^-9 d*.
-SIXTEEN_BIT_SYNC = 2 * 2.0**-9
+SIXTEEN_BIT_SYNC = 2 * SIXTEEN_BIT_OPERAND
+
+# Order parameter of a prefix, float32: phasors rounded to 2^-24 (2 roundings), sums of at most 64 of them
+# whose roundings are independent (sqrt(64) = 8, relative to their number), the running total and the size
+# rounded once each (4); 14 roundings, 16 taken. It does not grow with the length.
+PREFIX_ORDER_ERROR = 16 * 2.0**-24

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from hw_targets import get_target, target_names
 from oscsim.cli import arguments as arg
+from oscsim.cli.bench import bench
 from oscsim.cli.describe import describe, summary
 from oscsim.cli.files import check_distinct, checked_folder, checked_path
 from oscsim.cli.guard import ExitCode, GuardedGroup
@@ -225,6 +226,9 @@ def doctor(json: arg.Json = None) -> None:
     raise typer.Exit(
         ExitCode.BACKEND_MISSING if missing else ExitCode.DIFFERS if broken else ExitCode.CONFORMS
     )
+
+
+app.command()(bench)
 
 
 def _named(checkpoint: str) -> str | None:

@@ -10,6 +10,7 @@ IMPLEMENTATIONS = ("triton", "native", "eager")
 PRECISIONS = ("accurate", "fast", "fp32")
 DTYPES = ("float32", "bfloat16", "float16")
 DEVICES = ("cpu", "cuda")
+ENGINES = ("portable", "avx2", "avx512")
 QUICK_SIZES = (256, 512)
 QUICK_REPEATS = 3
 LARGEST_WIDTH = 128
@@ -50,7 +51,8 @@ class BenchOptions:
     cases : names of :data:`CASES`.
     sizes : numbers of tokens N; empty takes each case's own.
     impl : None takes the device's own (CUDA: triton, CPU: native).
-    dtype : of the values (SSA) or of the gates and output (Kuramoto); frequencies and phases stay float32.
+    engine : instruction set of the native implementation of SSA; None takes the best of this machine.
+    dtype : of the values (SSA) or of phases and gates (Kuramoto); frequencies stay float32.
     channels : D of SSA, k of Kuramoto attention, per head; also the width of the values.
     flex, dense, memory : whether to measure compiled FlexAttention, the public dense formula, peak memory.
     """
@@ -59,6 +61,7 @@ class BenchOptions:
     sizes: tuple[int, ...] = ()
     impl: str | None = None
     device: str = "cpu"
+    engine: str | None = None
     precision: str = "accurate"
     dtype: str = "float32"
     batch: int = 1
@@ -89,6 +92,12 @@ class BenchOptions:
             _one_of("--case", case, tuple(CASES))
         if self.impl is not None:
             _one_of("--impl", self.impl, IMPLEMENTATIONS)
+        if self.engine is not None:
+            _one_of("--engine", self.engine, ENGINES)
+            if self.implementation != "native":
+                raise ConfigError(
+                    f"--engine: given {self.engine} with impl {self.implementation}, expected impl native"
+                )
         _one_of("--device", self.device, DEVICES)
         _one_of("--precision", self.precision, PRECISIONS)
         _one_of("--dtype", self.dtype, DTYPES)
@@ -102,9 +111,7 @@ class BenchOptions:
             raise ConfigError(
                 "--impl: given native with --device cuda, expected triton or eager; native runs on the CPU"
             )
-        return replace(
-            self, cases=tuple(dict.fromkeys(self.cases)), sizes=tuple(sorted(set(self.sizes)))
-        )
+        return replace(self, cases=tuple(dict.fromkeys(self.cases)), sizes=tuple(sorted(set(self.sizes))))
 
     @property
     def implementation(self) -> str:

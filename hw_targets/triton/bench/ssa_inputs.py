@@ -1,4 +1,4 @@
-"""Inputs of selective synchronization attention: the spread of the frequencies is chosen through the lock radius."""
+"""Inputs of selective synchronization attention: frequencies spread to suit the lock radius."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _prefix_order(theta: Tensor) -> Tensor:
 
 
 def locking(case: Case, learned: dict[str, Tensor], generator: torch.Generator) -> dict[str, Any]:
-    """Measured share of allowed off-diagonal pairs that lock, and locked partners per row, from sampled rows."""
+    """Share of allowed off-diagonal pairs that lock, and locked partners per row, from sampled rows."""
     omega = learned["omega"].double()
     n = omega.shape[-2]
     order = learned["order_parameter"]
@@ -97,7 +97,7 @@ def locking(case: Case, learned: dict[str, Tensor], generator: torch.Generator) 
 
 def tiles(case: Case, learned: dict[str, Tensor], options: BenchOptions) -> Any:
     """Block map of these inputs for the implementation that is measured."""
-    from hw_targets.triton.ops import block_map
+    from hw_targets.triton.ops.tile_map import block_map
 
     return block_map(
         learned["omega"],

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hw_targets.triton.bench.reference import Expected, Rounding
+from hw_targets.triton.bench.reference import Expected, Noise, Rounding, over_rows
 from hw_targets.triton.ops.problem import EDGE_SMOOTHING
 
 
 class Pairs(NamedTuple):
-    """Of the pairs (B, H, rows, N): d^2, J^2, 1/L of a row, S, how far S may be off, all 0 outside the mask."""
+    """Of pairs (B, H, rows, N): d^2, J^2, 1/L of a row, S, how far S may be off; 0 outside the mask."""
 
     squared: Tensor
     coupling: Tensor
@@ -24,24 +24,30 @@ class Pairs(NamedTuple):
     slack: Tensor
 
 
-def pairs(learned: dict[str, Tensor], causal: bool, rounding: Rounding, rows: Tensor) -> Pairs:
+def pairs(
+    learned: dict[str, Tensor], causal: bool, rounding: Rounding, rows: Tensor, noise: Noise | None
+) -> Pairs:
     """S of some rows, and the interval that an error of its square of ``2 rounding.sync J^2`` leaves it."""
     omega, alpha, gain, order = (
         learned[name].detach().double().cpu() for name in ("omega", "alpha", "gain", "order_parameter")
     )
+    if noise is not None:
+        omega = noise.operand(omega)
     order = order[:, :, rows] if order.dim() == 3 else order[..., None]
     inverse_strength = (1.0 / (gain[:, None] * order))[..., None]
     squared = torch.cdist(omega[:, :, rows], omega, compute_mode="donot_use_mm_for_euclid_dist").square()
     coupling = torch.exp(-2.0 * alpha[:, None, None] * squared)
     margin = coupling - squared * inverse_strength.square()
     room = 2.0 * rounding.sync * coupling
+    if noise is not None:
+        margin = margin + noise.margin(coupling)
     sync, high, low = (x.clamp(min=0.0).sqrt() for x in (margin, margin + room, margin - room))
     slack = torch.maximum(high - sync, sync - low)
     allowed = torch.ones(len(rows), omega.shape[2], dtype=torch.bool)
     if causal:
         allowed = torch.arange(omega.shape[2]) <= rows[:, None]
-    kept = (torch.where(allowed, x, 0.0) for x in (squared, coupling))
-    return Pairs(*kept, inverse_strength, *(torch.where(allowed, x, 0.0) for x in (sync, slack)))
+    squared, coupling, sync, slack = (torch.where(allowed, x, 0.0) for x in (squared, coupling, sync, slack))
+    return Pairs(squared, coupling, inverse_strength, sync, slack)
 
 
 class Mean(NamedTuple):
@@ -51,11 +57,11 @@ class Mean(NamedTuple):
     output: Expected
 
 
-def mean(given: Pairs, values: Tensor, rounding: Rounding) -> Mean:
+def mean(given: Pairs, values: Tensor, rounding: Rounding, noise: Noise | None) -> Mean:
     """``y_i = sum_j S_ij V_j / sum_j S_ij``."""
     total = given.sync.sum(dim=-1, keepdim=True)
     loose = given.slack.sum(dim=-1, keepdim=True)
-    output = given.sync @ values / total
+    output = _blur(given.sync, noise) @ _blur(values, noise) / total
     off = given.slack @ values.abs() + loose * output.abs()
     off = off / (total - loose).clamp(min=0.5)
     off = off + rounding.product * (given.sync @ values.abs() / total + output.abs())
@@ -66,31 +72,39 @@ def mean(given: Pairs, values: Tensor, rounding: Rounding) -> Mean:
 
 
 def forward(
-    learned: dict[str, Tensor], causal: bool, rounding: Rounding, rows: Tensor | None = None
+    learned: dict[str, Tensor],
+    causal: bool,
+    rounding: Rounding,
+    rows: Tensor | None = None,
+    noise: Noise | None = None,
 ) -> Expected:
     """The output, or only some of its rows."""
     rows = torch.arange(learned["omega"].shape[2]) if rows is None else rows
     values = learned["values"].detach().double().cpu()
-    return mean(pairs(learned, causal, rounding, rows), values, rounding).output
+    return mean(pairs(learned, causal, rounding, rows, noise), values, rounding, noise).output
 
 
 def gradients(
-    learned: dict[str, Tensor], d_output: Tensor, causal: bool, rounding: Rounding
+    learned: dict[str, Tensor],
+    d_output: Tensor,
+    causal: bool,
+    rounding: Rounding,
+    noise: Noise | None = None,
 ) -> dict[str, Expected]:
     """Gradients of ``sum(d_output * y)`` with S/(S^2 + eps^2) for 1/S, the default of the op."""
-    given = pairs(learned, causal, rounding, torch.arange(learned["omega"].shape[2]))
+    given = pairs(learned, causal, rounding, torch.arange(learned["omega"].shape[2]), noise)
     values, g = learned["values"].detach().double().cpu(), d_output.double().cpu()
-    total, output = mean(given, values, rounding)
-    weight = given.sync / total.value
+    total, output = mean(given, values, rounding, noise)
+    weight = _blur(given.sync, noise) / total.value
     loose = total.allowed / total.value
     off = given.slack / total.value + weight * (loose + rounding.product)
     by_values = Expected(weight.mT @ g, off.mT @ g.abs())
-    by_sync, off = _by_sync(values, g, total, output, rounding)
+    by_sync, off = _by_sync(_blur(values, noise), g, total, output, rounding)
     eps = EDGE_SMOOTHING
     slope = given.sync / (given.sync.square() + eps**2)
     # |d/dS S/(S^2 + eps^2)| <= 1/(S^2 + eps^2)
     bend = given.slack / ((given.sync - given.slack).clamp(min=0.0).square() + eps**2)
-    pull = 0.5 * by_sync * slope
+    pull = 0.5 * _blur(by_sync * slope, noise)
     off = 0.5 * (off * (slope + bend) + by_sync.abs() * bend) + rounding.product * pull.abs()
     return _by_strengths(learned, given, Expected(pull, off)) | {
         "values": _rounded(by_values, rounding),
@@ -117,43 +131,46 @@ def _by_omega(learned: dict[str, Tensor], given: Pairs, pull: Expected, rounding
     both, size, off = both + both.mT, both.abs() + both.abs().mT, off + off.mT
     omega = learned["omega"].detach().double().cpu()
     omega = omega - omega.mean(dim=-2, keepdim=True)
-    value, allowed = torch.empty_like(omega), torch.empty_like(omega)
-    for channel in range(omega.shape[-1]):
-        at = omega[..., channel]
-        difference = at[..., :, None] - at[..., None, :]
-        value[..., channel] = 2.0 * (both * difference).sum(dim=-1)
-        # A product form rounds relative to the distances from its centre, not to their difference.
-        reach = at.abs()[..., :, None] + at.abs()[..., None, :]
-        moved = (off * difference.abs() + rounding.product * size * reach).sum(dim=-1)
-        allowed[..., channel] = 2.0 * moved
-    return Expected(value, allowed)
+
+    def differences(weight: Tensor, of: Tensor) -> Tensor:
+        return weight.sum(dim=-1, keepdim=True) * of - weight @ of
+
+    # sum_j m_ij |omega_i - omega_j| <= sqrt( sum_j m_ij ) sqrt( sum_j m_ij (omega_i - omega_j)^2 )
+    rows = off.sum(dim=-1, keepdim=True)
+    squares = rows * omega.square() - 2.0 * omega * (off @ omega) + off @ omega.square()
+    moved = (rows * squares.clamp(min=0.0)).sqrt()
+    # A product form rounds relative to the distances from its centre, not to their difference.
+    reach = size.sum(dim=-1, keepdim=True) * omega.abs() + size @ omega.abs()
+    return Expected(2.0 * differences(both, omega), 2.0 * (moved + rounding.product * reach))
 
 
-def _by_strengths(
-    learned: dict[str, Tensor], given: Pairs, pull: Expected
-) -> dict[str, Expected]:
+def _by_strengths(learned: dict[str, Tensor], given: Pairs, pull: Expected) -> dict[str, Expected]:
     """Gradients by alpha, K and r: S^2 changes by -2 d^2 J^2 and, through L, by 2 d^2/L^3."""
     gain, order = (learned[name].detach().double().cpu() for name in ("gain", "order_parameter"))
-    by_alpha = -2.0 * given.squared * given.coupling
+    per_row = order.dim() == 3
+    at = order if per_row else order[..., None]
+    by_alpha = 2.0 * given.squared * given.coupling
     by_strength = 2.0 * given.squared * given.inverse_strength.pow(3)
-    rows = order.dim() == 3
-    at = order if rows else order[..., None]
 
-    def summed(part: Tensor, factor: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        strength = (part * factor.abs() if part is pull.allowed else part * factor).sum(dim=-1)
-        return strength, strength * gain[:, None], strength * at
-
-    parts = {}
-    for kind, part in (("value", pull.value), ("allowed", pull.allowed)):
-        factor = by_alpha.abs() if kind == "allowed" else by_alpha
-        _, by_order, by_gain = summed(part, by_strength)
-        parts[kind] = {
-            "alpha": (part * factor).sum(dim=(0, 2, 3)),
-            "gain": by_gain.sum(dim=(0, 2)),
-            "order_parameter": by_order if rows else by_order.sum(dim=-1),
+    def by_row(part: Tensor) -> dict[str, Tensor]:
+        strength = (part * by_strength).sum(dim=-1)
+        return {
+            "alpha": (part * by_alpha).sum(dim=-1),
+            "gain": strength * at,
+            "order_parameter": strength * gain[:, None],
         }
-    return {name: Expected(value, parts["allowed"][name]) for name, value in parts["value"].items()}
+
+    value, allowed = by_row(pull.value), by_row(pull.allowed)
+    value["alpha"] = -value["alpha"]
+    rows = {"alpha": (0, 2), "gain": (0, 2)} | ({} if per_row else {"order_parameter": 2})
+    for name, dims in rows.items():
+        value[name], allowed[name] = value[name].sum(dim=dims), over_rows(allowed[name], dims)
+    return {name: Expected(value[name], allowed[name]) for name in value}
 
 
 def _rounded(expected: Expected, rounding: Rounding) -> Expected:
     return Expected(expected.value, expected.allowed + rounding.output * expected.value.abs())
+
+
+def _blur(x: Tensor, noise: Noise | None) -> Tensor:
+    return x if noise is None else noise.blur(x)

@@ -1,0 +1,121 @@
+"""A report for people and spreadsheets: table rows, Markdown, CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from hw_targets.triton.bench.results import Report, Row
+
+_COLUMNS = ("case", "N", "pass", "contender", "ms", "/ SDPA", "quartiles", "/ oscsim", "tokens/s", "peak MiB")
+_GPU_COLUMNS = ("TFLOP/s", "GB/s")
+CSV_COLUMNS = (
+    "case", "n", "pass", "contender", "median_s", "low_s", "high_s", "ratio_to_sdpa", "ratio_to_sdpa_low",
+    "ratio_to_sdpa_high", "ratio_to_oscsim", "tokens_per_s", "rounds", "peak_bytes", "tflops", "gbytes_per_s",
+)  # fmt: skip
+BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
+
+
+def columns(report: Report) -> tuple[str, ...]:
+    """Header of the table: achieved FLOPs and bandwidth belong to a GPU's."""
+    return _COLUMNS + (_GPU_COLUMNS if _on_gpu(report) else ())
+
+
+def cells(report: Report, row: Row) -> tuple[str, ...]:
+    """One row as text, in the order of :func:`columns`."""
+    sdpa = row.to_sdpa
+    work = (f"{row.tflops:.3g}", f"{row.gbytes_per_s:.3g}") if _on_gpu(report) else ()
+    return (
+        row.case,
+        str(row.n),
+        row.what.replace("forward+backward", "both"),
+        row.contender,
+        f"{1e3 * row.seconds.median:.4g}",
+        "–" if sdpa is None else f"{sdpa.median:.3g}",
+        "–" if sdpa is None else f"{sdpa.low:.3g}–{sdpa.high:.3g}",
+        f"{row.to_ours.median:.3g}",
+        f"{row.tokens_per_s:,.0f}",
+        "–" if row.peak_bytes is None else f"{row.peak_bytes / 2**20:.1f}",
+        *work,
+    )
+
+
+def _on_gpu(report: Report) -> bool:
+    return report.options.device == "cuda"
+
+
+def csv_text(report: Report) -> str:
+    """Every row with its quartiles; seconds, bytes, plain numbers."""
+    file = io.StringIO()
+    table = csv.writer(file, lineterminator="\n")
+    table.writerow(CSV_COLUMNS)
+    for row in report.rows if not report.failed else ():
+        sdpa = row.to_sdpa
+        ratios = ("", "", "") if sdpa is None else (sdpa.median, sdpa.low, sdpa.high)
+        table.writerow((
+            row.case, row.n, row.what, row.contender,
+            row.seconds.median, row.seconds.low, row.seconds.high, *ratios,
+            row.to_ours.median, row.tokens_per_s, row.rounds,
+            "" if row.peak_bytes is None else row.peak_bytes, row.tflops, row.gbytes_per_s,
+        ))  # fmt: skip
+    return file.getvalue()
+
+
+def input_lines(report: Report) -> list[str]:
+    """What the inputs of each case and size came to."""
+    lines = []
+    for entry in report.inputs:
+        facts = {key: value for key, value in entry.items() if key not in ("case", "n")}
+        words = ", ".join(f"{key.replace('_', ' ')} {value:.3g}" for key, value in facts.items())
+        lines.append(f"{entry['case']}, N = {entry['n']}: {words}")
+    return lines
+
+
+def exponent_lines(report: Report) -> list[str]:
+    """Fitted scaling exponents."""
+    return [
+        f"{e['case']}, {e['contender']}, {e['what']}: time ~ N^{e['exponent']:.2f}, N = {e['from']}…{e['to']}"
+        for e in report.exponents()
+    ]
+
+
+def markdown(report: Report) -> str:
+    """The report as a section of a page; without any speed when a check failed."""
+    facts = [f"* {key.replace('_', ' ')}: {value}" for key, value in report.machine.items()]
+    if report.failed:
+        failed = [f"* {check}" for check in report.failed]
+        return (
+            "\n".join([*facts, "", "The correctness gate failed, so nothing was timed:", "", *failed]) + "\n"
+        )
+    worst = max(report.checks, key=lambda c: c.error / c.allowed if c.allowed else 0.0)
+    parts = [
+        *facts, "",
+        f"Gate: {len(report.checks)} checks hold; nearest to its limit: {worst}.", "",
+        *_table(columns(report), [cells(report, row) for row in report.rows]), "",
+        *(f"* {line}" for line in (*exponent_lines(report), *input_lines(report), *report.notes)),
+    ]  # fmt: skip
+    if report.blocks:
+        names = ("n", "batch", "what", "contender", "tokens_per_s", "to_transformer")
+        parts += ["", *_table(names, [[_number(entry[name]) for name in names] for entry in report.blocks])]
+    return "\n".join(parts) + "\n"
+
+
+def into_page(page: str, section: str) -> str | None:
+    """The page with the part between the markers replaced; None where it has no markers.
+
+    >>> into_page(f"a {BEGIN} old {END} b", "new")
+    'a <!-- bench: begin -->\\nnew<!-- bench: end --> b'
+    """
+    before, found, rest = page.partition(BEGIN)
+    _, closed, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{section}{END}{after}" if found and closed else None
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(line)} |" for line in (columns, ["---"] * len(columns), *rows)]
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
