@@ -1,6 +1,7 @@
 """block_map: no tile with a pair that can lock is left out, against all pairs in float64."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hw_targets.triton.ops import fused_table, tile_search
+from hw_targets.triton.ops.native.build import FOLDER
+from hw_targets.triton.ops.ssa import ssa_attention
 from hw_targets.triton.ops.tile_map import BlockMap, block_map, from_tensors
 from hw_targets.triton.ops.tile_search import lockable_tiles, radius_growth
 from oscsim.errors import ConfigError
@@ -111,6 +115,12 @@ def test_a_ramp_with_a_window_of_128_keeps_five_tiles_per_row():
     assert columns[-1] == (n - 1) // 96
 
 
+def test_no_implementation_uses_its_product_form_further_out_than_the_bound_assumes():
+    header = (FOLDER / "prepare.h").read_text()
+    (native,) = re.findall(r"PRODUCT_LIMIT = ([0-9.]+)f", header)
+    assert max(float(native), fused_table.NORM_LIMIT) <= tile_search.NORM_LIMIT
+
+
 def test_candidates_are_chunked_without_a_seam(monkeypatch):
     omega = torch.randn(1, 3, 100, 2, generator=torch.Generator().manual_seed(1))
     inverse = torch.full((1, 3, 1), 4.0, dtype=torch.float64)
@@ -161,6 +171,46 @@ def test_a_map_survives_the_way_through_tensors_and_says_what_it_holds():
     assert torch.equal(again.column_rows, built.column_rows) and again.causal is built.causal
     assert 0 < built.active_share < 1
     assert built.active_tiles <= built.total_tiles
+
+
+def ramp(batch, n, slope=0.1):
+    """Two channels, one of them a ramp; and the clusters at +-100 that a centred product would lose."""
+    omega = 0.02 * torch.randn(batch, 2, n, 2, generator=torch.Generator().manual_seed(3))
+    omega[:, 0, :, 1] += slope * torch.arange(n)
+    omega[:, 1] += 100.0 * torch.sign(torch.arange(n) % 150 - 70.0)[:, None]
+    return omega
+
+
+@pytest.mark.parametrize(
+    ("impl", "precision", "causal"),
+    [
+        *itertools.product(["native"], ["accurate", "fast"], [False, True]),
+        ("triton", "accurate", True),
+        ("triton", "fast", False),
+    ],
+)
+def test_leaving_tiles_out_changes_no_bit(impl, precision, causal):
+    n, batch = (400, 2) if impl == "native" else (270, 1)  # the interpreter is slow
+    omega = ramp(batch, n).requires_grad_()
+    values = torch.randn(batch, 2, n, 3, generator=torch.Generator().manual_seed(4)).requires_grad_()
+    strength = {
+        "alpha": torch.tensor([0.0, 3.0]),
+        "gain": torch.tensor([1.5, 0.4]),
+        "order_parameter": torch.rand(batch, 2, n, generator=torch.Generator().manual_seed(5)),
+    }
+    padding = torch.zeros(batch, n, dtype=torch.bool)
+    padding[-1, 100:125] = True
+    options = {"causal": causal, "precision": precision, "impl": impl, "padding": padding}
+    tiles = block_map(omega, **strength, **options, value_width=3)
+    assert tiles.active_share < 0.8
+    results = []
+    for chosen in (None, tiles):
+        omega.grad = values.grad = None
+        output = ssa_attention(omega, values, **strength, **options, block_map=chosen)
+        output.square().sum().backward()
+        results.append((output.detach(), omega.grad, values.grad))
+    for dense, sparse in zip(*results, strict=True):
+        assert torch.isfinite(dense).all() and torch.equal(dense, sparse)
 
 
 @pytest.mark.parametrize(
