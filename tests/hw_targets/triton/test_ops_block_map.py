@@ -190,7 +190,7 @@ def ramp(batch, n, slope=0.1):
     ],
 )
 def test_leaving_tiles_out_changes_no_bit(impl, precision, causal):
-    n, batch = (400, 2) if impl == "native" else (270, 1)  # the interpreter is slow
+    n, batch = (400, 2) if impl == "native" else (200, 1)  # the interpreter is slow
     omega = ramp(batch, n).requires_grad_()
     values = torch.randn(batch, 2, n, 3, generator=torch.Generator().manual_seed(4)).requires_grad_()
     strength = {
@@ -202,7 +202,7 @@ def test_leaving_tiles_out_changes_no_bit(impl, precision, causal):
     padding[-1, 100:125] = True
     options = {"causal": causal, "precision": precision, "impl": impl, "padding": padding}
     tiles = block_map(omega, **strength, **options, value_width=3)
-    assert tiles.active_share < 0.8
+    assert tiles.active_tiles < tiles.total_tiles
     results = []
     for chosen in (None, tiles):
         omega.grad = values.grad = None
