@@ -10,7 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hw_targets.triton.ops.decode import SSACache as SSACache
+    from hw_targets.triton.ops.frequency_sort import frequency_order as frequency_order
+    from hw_targets.triton.ops.frequency_sort import padded_last as padded_last
+    from hw_targets.triton.ops.frequency_sort import reorder as reorder
+    from hw_targets.triton.ops.frequency_sort import restore as restore
     from hw_targets.triton.ops.kuramoto import kuramoto_attention as kuramoto_attention
+    from hw_targets.triton.ops.matrix import synchronization_matrix as synchronization_matrix
     from hw_targets.triton.ops.normal_form import COUPLING_FLOOR as COUPLING_FLOOR
     from hw_targets.triton.ops.order import order_parameter as order_parameter
     from hw_targets.triton.ops.order import prefix_order_parameter as prefix_order_parameter
@@ -19,17 +25,27 @@ if TYPE_CHECKING:
     from hw_targets.triton.ops.problem import Implementation as Implementation
     from hw_targets.triton.ops.problem import Precision as Precision
     from hw_targets.triton.ops.ssa import ssa_attention as ssa_attention
+    from hw_targets.triton.ops.tile_map import BlockMap as BlockMap
+    from hw_targets.triton.ops.tile_map import block_map as block_map
 
 _HOME = {
+    "BlockMap": "tile_map",
     "COUPLING_FLOOR": "normal_form",
     "EDGE_SMOOTHING": "problem",
     "Edge": "problem",
     "Implementation": "problem",
     "Precision": "problem",
+    "SSACache": "decode",
+    "block_map": "tile_map",
+    "frequency_order": "frequency_sort",
     "kuramoto_attention": "kuramoto",
     "order_parameter": "order",
+    "padded_last": "frequency_sort",
     "prefix_order_parameter": "order",
+    "reorder": "frequency_sort",
+    "restore": "frequency_sort",
     "ssa_attention": "ssa",
+    "synchronization_matrix": "matrix",
 }
 
 __all__ = ["ssa_attention"]
