@@ -2,13 +2,18 @@
 
     python -m hw_targets.triton.bench.memory '{"case": "ssa", "n": 2048, ...}'      prints one JSON line
 
-The resident set's high-water mark is set back after the inputs exist and everything is loaded and warm: counted
-is what the call itself (result included) makes resident.
+The resident set's high-water mark is set back after the inputs exist and everything is loaded and warm:
+what is counted is what the call itself makes resident, its result included. In that process glibc gives
+freed memory back at once (large blocks are mapped, the heap is trimmed), or what the inputs left behind
+would be used again unseen.
 """
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
+import os
 import subprocess
 import sys
 from dataclasses import asdict, replace
@@ -23,6 +28,7 @@ from hw_targets.triton.bench.options import CASES, BenchOptions
 from hw_targets.triton.bench.workload import Workload, build
 from oscsim.errors import TargetRunError
 
+_GIVE_BACK = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
 _STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _WARM_SIZE = 64
 
@@ -40,7 +46,7 @@ def peak_bytes(load: Workload, name: str, what: str, options: BenchOptions) -> i
     question["threads"] = torch.get_num_threads()
     run = subprocess.run(
         [sys.executable, "-m", __spec__.name if __spec__ else __name__, json.dumps(question)],
-        capture_output=True, text=True, check=False,
+        capture_output=True, text=True, check=False, env=os.environ | _GIVE_BACK,
     )  # fmt: skip
     if run.returncode != 0:
         raise TargetRunError(
@@ -68,6 +74,10 @@ def _answer(question: dict[str, Any]) -> int:
     contender(question["name"], small, options).run(question["pass"])
     load = build(case, question["n"], options)
     waiting = contender(question["name"], load, options)
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's
+    if trim is not None:
+        trim(0)
     _RESET.write_text("5")
     before = _kibibytes("VmRSS")
     waiting.run(question["pass"])

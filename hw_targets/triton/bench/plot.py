@@ -7,6 +7,7 @@ import io
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from hw_targets.triton.bench.contender import BOTH, FORWARD, OURS, SDPA
 from hw_targets.triton.bench.results import Report, Row
@@ -38,24 +39,25 @@ def png(report: Report) -> bytes:
 
 
 def _bars(axes: Axes, rows: list[Row], looks: dict[str, tuple[str, str]], case: str) -> None:
-    shown = [row for row in rows if row.to_sdpa is not None and row.contender != SDPA]
-    for place, row in enumerate(shown):
-        ratio = row.to_sdpa
-        if ratio is None:
-            continue
-        bounds = [[ratio.median - ratio.low], [ratio.high - ratio.median]]
+    shown = [(row, row.to_sdpa) for row in rows if row.to_sdpa is not None and row.contender != SDPA]
+    for place, (row, ratio) in enumerate(shown):
         axes.barh(
-            place, ratio.median, xerr=bounds, color=looks[row.contender][0], capsize=2,
+            place, ratio.median - 1.0, left=1.0, color=looks[row.contender][0], capsize=2,
+            xerr=[[ratio.median - ratio.low], [ratio.high - ratio.median]],
             alpha=1.0 if row.contender == OURS else 0.6,
         )  # fmt: skip
-        axes.annotate(f" {ratio.median:.3g}", (ratio.high, place), va="center", fontsize=8)
-    labels = [f"{row.contender}, {row.n}, {'fwd' if row.what == FORWARD else 'fwd+bwd'}" for row in shown]
+        axes.annotate(f" {ratio.median:.3g}", (max(1.0, ratio.high), place), va="center", fontsize=8)
+    labels = [f"{row.contender}, {row.n}, {'fwd' if row.what == FORWARD else 'fwd+bwd'}" for row, _ in shown]
     axes.set_yticks(range(len(shown)), labels, fontsize=7)
     axes.invert_yaxis()
-    axes.axvline(1.0, color=looks.get(SDPA, _LOOKS[1])[0], linewidth=1)
+    axes.axvline(1.0, color=_LOOKS[1][0], linewidth=1)
     axes.set_xscale("log")
-    axes.margins(x=0.15)
-    axes.set_xlabel("time / SDPA float32, median and quartiles (less is faster)")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    ends = [end for _, ratio in shown for end in (ratio.low, ratio.high)]
+    axes.set_xlim(0.8 * min([0.8, *ends]), 1.6 * max([1.25, *ends]))
+    axes.set_xlabel("time / SDPA float32, median and quartiles (left of 1 is faster)")
     axes.set_title(case)
 
 

@@ -1,12 +1,11 @@
 """What the gate holds a build against: answers in float64, and how far float arithmetic may be off.
 
 An allowed error is propagated, not guessed. Where a rounded quantity enters a sum over the pairs of a row,
-the magnitudes of what it can change are added up, so the bound holds for any signs; near the locking edge that
-is the exact change of S over the interval its square may lie in. Sums over rows of independent errors add in
-squares.
+the sizes of what it can change are added up, so the bound holds for any signs; near the locking edge that
+is the exact change of S over the interval its square may lie in. Independent errors of rows add in squares.
 
-Such a worst case rejects a single wrong element but, in 16 bits, hardly a wrong scale. So the root mean square
-of every tensor's error is held against that of a float64 run with noise of the promised size in the same places.
+Such a worst case rejects a single wrong element but, in 16 bits, hardly a wrong scale. So the root mean
+square of every tensor's error is also held against that of a float64 run with noise of the promised size.
 """
 
 from __future__ import annotations

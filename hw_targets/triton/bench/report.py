@@ -7,9 +7,22 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from hw_targets.triton.bench.contender import SDPA
 from hw_targets.triton.bench.results import Report, Row
 
-_COLUMNS = ("case", "N", "pass", "contender", "ms", "/ SDPA", "quartiles", "/ oscsim", "tokens/s", "peak MiB")
+_COLUMNS = (
+    "case",
+    "N",
+    "pass",
+    "contender",
+    "ms",
+    "/ SDPA",
+    "quartiles",
+    "/ oscsim",
+    "tokens/s",
+    "peak MiB",
+    "mem/SDPA",
+)
 _GPU_COLUMNS = ("TFLOP/s", "GB/s")
 CSV_COLUMNS = (
     "case", "n", "pass", "contender", "median_s", "low_s", "high_s", "ratio_to_sdpa", "ratio_to_sdpa_low",
@@ -38,8 +51,18 @@ def cells(report: Report, row: Row) -> tuple[str, ...]:
         f"{row.to_ours.median:.3g}",
         f"{row.tokens_per_s:,.0f}",
         "–" if row.peak_bytes is None else f"{row.peak_bytes / 2**20:.1f}",
+        _memory_ratio(report, row),
         *work,
     )
+
+
+def _memory_ratio(report: Report, row: Row) -> str:
+    """Peak memory over that of float32 SDPA in the same pass."""
+    for other in report.rows:
+        same = (other.case, other.n, other.what) == (row.case, row.n, row.what)
+        if same and other.contender == SDPA and other.peak_bytes and row.peak_bytes is not None:
+            return f"{row.peak_bytes / other.peak_bytes:.3g}"
+    return "–"
 
 
 def _on_gpu(report: Report) -> bool:
