@@ -56,7 +56,21 @@ def _library() -> ctypes.CDLL:
             if not (folder / "complete").exists():
                 _compile(sources, folder)
                 (folder / "complete").touch()
-    return ctypes.CDLL(str(folder / f"{NAME}.so"))
+    loaded = ctypes.CDLL(str(folder / f"{NAME}.so"))
+    loaded.oscsim_use_blas.argtypes = [ctypes.c_void_p]
+    loaded.oscsim_use_blas(torch_sgemm())
+    return loaded
+
+
+def torch_sgemm() -> int | None:
+    """Address of sgemm in the BLAS that torch links, or None where torch does not export it.
+
+    The portable engine then multiplies with loops of its own.
+    """
+    for path in (Path(torch.__file__).parent / "lib").glob("libtorch_cpu.*"):
+        function = getattr(ctypes.CDLL(str(path)), "sgemm_", None)
+        return None if function is None else ctypes.cast(function, ctypes.c_void_p).value
+    return None
 
 
 def cache_folder() -> Path:

@@ -2,9 +2,13 @@
 #include <cstring>
 #include <new>
 
+#include "blas.h"
 #include "engines.h"
 
 namespace oscsim {
+
+Sgemm *blas_sgemm = nullptr;
+
 namespace {
 
 struct Choice {
@@ -41,6 +45,9 @@ int run(int number, const Problem &problem, bool backward) {
 }  // namespace oscsim
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
+
+// Products of the portable engine: sgemm_ of Fortran BLAS with 32-bit sizes, or null.
+EXPORTED void oscsim_use_blas(oscsim::Sgemm *sgemm) { oscsim::blas_sgemm = sgemm; }
 
 // Name of an engine, null after the last one.
 EXPORTED const char *oscsim_engine_name(int number) { return oscsim::choice(number).name; }

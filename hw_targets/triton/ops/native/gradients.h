@@ -3,12 +3,12 @@
 //   dS = (g.V - delta)/total (the division is in gradient and delta), q = dS inv(S),
 //   G = q (w exp(-w u) + exp(-w))/2;  in a symmetric pair dS is that of both directions together.
 
-// What stands for 1/S; y = S^2, r = 1/sqrt(y).
+// What stands for 1/S; y = S^2.
 template <int EDGE>
-inline vec inverse_sync(vec y, vec s, vec r, float eps) {
+inline vec inverse_sync(vec y, vec s, float eps) {
   if constexpr (EDGE == SMOOTH) return s / (y + eps * eps);
-  if constexpr (EDGE == CLAMP) r = minimum(r, broadcast(1.0f / eps));
-  return y > 0.0f ? r : vec{};
+  const vec inverse = 1.0f / maximum(s, broadcast(EDGE == CLAMP ? eps : 1e-30f));
+  return y > 0.0f ? inverse : vec{};
 }
 
 struct RowSums {
@@ -27,8 +27,7 @@ inline RowSums gradient_row(const Head &head, Scratch &scratch, const Pair &pair
     vec u = minimum(c * (load(score + j) + load(scratch.column_norm[i] + j) + scratch.row_norm[i]), broadcast(2.0f));
     vec e = power_of_two(w2 * u);
     vec y = maximum(u < 1.0f ? e - u * edge : vec{}, vec{});
-    vec r = inverse_root(maximum(y, broadcast(SMALLEST)));
-    vec s = y * r, by_sync = load(slope + j);
+    vec s = root(y), by_sync = load(slope + j);
     if constexpr (BOTH) {
       by_sync -= delta + load(column_delta + j);
       store(score + j, s);
@@ -37,7 +36,7 @@ inline RowSums gradient_row(const Head &head, Scratch &scratch, const Pair &pair
       by_sync = by_sync * keep - delta;
       store(score + j, s * keep);
     }
-    vec q = by_sync * inverse_sync<EDGE>(y, s, r, eps);
+    vec q = by_sync * inverse_sync<EDGE>(y, s, eps);
     vec pull = 0.5f * q * (w * e + edge);
     sums.pull += pull * u;
     sums.selectivity += q * u * (edge - e);

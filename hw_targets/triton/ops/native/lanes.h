@@ -27,43 +27,28 @@ inline float sum(vec x) {
 #if LANES == 16
 inline vec maximum(vec a, vec b) { return _mm512_max_ps(a, b); }
 inline vec minimum(vec a, vec b) { return _mm512_min_ps(a, b); }
-#elif LANES == 8
-inline vec maximum(vec a, vec b) { return _mm256_max_ps(a, b); }
-inline vec minimum(vec a, vec b) { return _mm256_min_ps(a, b); }
-inline vec square_root(vec x) { return _mm256_sqrt_ps(x); }
-#elif defined(__SSE2__)
-inline vec maximum(vec a, vec b) { return _mm_max_ps(a, b); }
-inline vec minimum(vec a, vec b) { return _mm_min_ps(a, b); }
-inline vec square_root(vec x) { return _mm_sqrt_ps(x); }
-#else
-inline vec maximum(vec a, vec b) { return a > b ? a : b; }
-inline vec minimum(vec a, vec b) { return a < b ? a : b; }
-inline vec square_root(vec x) {
-  vec root;
-  for (int lane = 0; lane < LANES; lane++) root[lane] = __builtin_sqrtf(x[lane]);
-  return root;
-}
-#endif
-
-// Smaller arguments of a root count as this: its reciprocal is finite.
-constexpr float SMALLEST = 1e-30f;
-
-#if LANES == 16
-// 1/sqrt(x) for x >= SMALLEST: 14 bits, then one Newton step.
-inline vec inverse_root(vec x) {
-  vec r = _mm512_rsqrt14_ps(x);
-  vec half = 0.5f * r;
-  return r + half * (1.0f - (x * r) * r);
-}
-// sqrt(x) for x >= 0, exactly 0 at 0.
+// sqrt(x) for x >= 0, exactly 0 at 0: 14 bits, then one Newton step.
 inline vec root(vec x) {
-  vec r = _mm512_rsqrt14_ps(maximum(x, broadcast(SMALLEST)));
+  vec r = _mm512_rsqrt14_ps(maximum(x, broadcast(1e-30f)));
   vec s = x * r;
   return s + (0.5f * s) * (1.0f - s * r);
 }
+#elif LANES == 8
+inline vec maximum(vec a, vec b) { return _mm256_max_ps(a, b); }
+inline vec minimum(vec a, vec b) { return _mm256_min_ps(a, b); }
+inline vec root(vec x) { return _mm256_sqrt_ps(x); }
+#elif defined(__SSE2__)
+inline vec maximum(vec a, vec b) { return _mm_max_ps(a, b); }
+inline vec minimum(vec a, vec b) { return _mm_min_ps(a, b); }
+inline vec root(vec x) { return _mm_sqrt_ps(x); }
 #else
-inline vec inverse_root(vec x) { return 1.0f / square_root(x); }
-inline vec root(vec x) { return square_root(x); }
+inline vec maximum(vec a, vec b) { return a > b ? a : b; }
+inline vec minimum(vec a, vec b) { return a < b ? a : b; }
+inline vec root(vec x) {
+  vec result;
+  for (int lane = 0; lane < LANES; lane++) result[lane] = __builtin_sqrtf(x[lane]);
+  return result;
+}
 #endif
 
 // 2^t for t <= 0; relative error 2e-7 (a polynomial of degree 6 on [-1/2, 1/2] has 2e-8), at least 2^-126.

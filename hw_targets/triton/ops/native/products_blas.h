@@ -1,4 +1,5 @@
-// The three products of a tile by the BLAS inside torch; its sgemm_ is not exported everywhere. Part of engine.h.
+// The three products of a tile by the BLAS inside torch; where torch does not
+// export that, by this project's own blocks. Part of engine.h.
 
 inline void sgemm(bool transpose_a, bool transpose_b, int m, int n, int k, const float *a, int64_t lda, const float *b,
                   int64_t ldb, float beta, float *c, int64_t ldc) {
@@ -6,23 +7,23 @@ inline void sgemm(bool transpose_a, bool transpose_b, int m, int n, int k, const
   const char *first = transpose_b ? "T" : "N", *second = transpose_a ? "T" : "N";
   const int one = ldb, two = lda, three = ldc;
   const float alpha = 1.0f;
-  sgemm_(first, second, &n, &m, &k, &alpha, b, &one, a, &two, &beta, c, &three);
+  blas_sgemm(first, second, &n, &m, &k, &alpha, b, &one, a, &two, &beta, c, &three);
 }
 
 inline void pack(int columns, int depth, const float *source, int64_t stride, float *packed) {
-  if (!sgemm_) return pack_registers(columns, depth, source, stride, packed);
+  if (!blas_sgemm) return pack_registers(columns, depth, source, stride, packed);
   for (int j = 0; j < columns; j++) std::memcpy(packed + j * depth, source + j * stride, depth * sizeof(float));
 }
 
 inline void score_product(int rows, int columns, int depth, const float *a, int64_t a_stride, const float *packed,
                           float *c, int64_t c_stride) {
-  if (!sgemm_) return score_registers(rows, columns, depth, a, a_stride, packed, c, c_stride);
+  if (!blas_sgemm) return score_registers(rows, columns, depth, a, a_stride, packed, c, c_stride);
   sgemm(false, true, rows, columns, depth, a, a_stride, packed, depth, 0.0f, c, c_stride);
 }
 
 template <bool TRANSPOSED>
 inline void sum_product(int rows, int width, int depth, const float *s, int64_t s_stride, const float *x,
                         int64_t x_stride, float *out, int64_t out_stride) {
-  if (!sgemm_) return sum_registers<TRANSPOSED>(rows, width, depth, s, s_stride, x, x_stride, out, out_stride);
+  if (!blas_sgemm) return sum_registers<TRANSPOSED>(rows, width, depth, s, s_stride, x, x_stride, out, out_stride);
   sgemm(TRANSPOSED, false, rows, width, depth, s, s_stride, x, x_stride, 1.0f, out, out_stride);
 }

@@ -2,6 +2,9 @@
 //
 // ROW_STEP and COLUMN_STEP (engine.h) are multiples of the blocks; what is beyond the tile is padding.
 
+// A kernel is a function of its own: inlined, its sums would be spilled from registers.
+#define KERNEL __attribute__((noinline)) static
+
 constexpr int PANEL = 2 * LANES;
 constexpr int SCORE_ROWS = LANES == 16 ? 12 : 6;
 
@@ -12,7 +15,7 @@ inline void pack_registers(int columns, int depth, const float *source, int64_t 
       for (int k = 0; k < depth; k++) packed[(panel * depth) + k * PANEL + j] = source[(panel + j) * stride + k];
 }
 
-inline void score_block(int depth, const float *a, int64_t a_stride, const float *packed, float *c, int64_t c_stride) {
+KERNEL void score_block(int depth, const float *a, int64_t a_stride, const float *packed, float *c, int64_t c_stride) {
   vec total[SCORE_ROWS][2] = {};
   for (int k = 0; k < depth; k++) {
     vec x0 = load(packed + k * PANEL), x1 = load(packed + k * PANEL + LANES);
@@ -39,7 +42,7 @@ inline void score_registers(int rows, int columns, int depth, const float *a, in
 }
 
 template <int ROWS, int VECS, bool TRANSPOSED>
-inline void sum_block(int depth, const float *s, int64_t s_stride, const float *x, int64_t x_stride, float *out,
+KERNEL void sum_block(int depth, const float *s, int64_t s_stride, const float *x, int64_t x_stride, float *out,
                       int64_t out_stride) {
   vec total[ROWS][VECS];
 #pragma GCC unroll 12

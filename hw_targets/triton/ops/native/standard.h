@@ -12,10 +12,6 @@
 #endif
 
 #include "arena.h"
+#include "blas.h"
 #include "problem.h"
 #include "schedule.h"
-
-// BLAS inside torch; null where torch does not export it.
-extern "C" __attribute__((weak)) void sgemm_(const char *, const char *, const int *, const int *, const int *,
-                                             const float *, const float *, const int *, const float *, const int *,
-                                             const float *, float *, const int *);
