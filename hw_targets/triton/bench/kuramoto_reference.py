@@ -90,9 +90,9 @@ def gradients(
     rows = torch.arange(d_output.shape[2])
     loss = (g * _increment(leaves, causal, rounding, rows, noise)[0]).sum()
     if noise is not None:
-        # The mean that every row of the softmax's gradient is centred on comes with a rounding of its own.
+        # The mean that every row of the softmax's gradient is centred on has two roundings of its own.
         centre = attention(leaves, causal, rounding, rows).score.logsumexp(dim=-1)
-        loss = loss + (centre * 0.25 * rounding.product * noise.uniform(centre) * g.norm(dim=-1)).sum()
+        loss = loss + (centre * 0.5 * rounding.product * noise.uniform(centre) * g.norm(dim=-1)).sum()
     values = dict(zip(leaves, torch.autograd.grad(loss, list(leaves.values())), strict=True))
     allowed = _allowed({name: x.detach() for name, x in leaves.items()}, g, causal, rounding)
     return {
