@@ -6,6 +6,33 @@
 import triton
 import triton.language as tl
 
+HALF_PI_HIGH: tl.constexpr = tl.constexpr(1.57079632673412561417)
+HALF_PI_LOW: tl.constexpr = tl.constexpr(6.07710050650619224932e-11)
+TWO_OVER_PI: tl.constexpr = tl.constexpr(0.63661977236758134308)
+
+
+@triton.jit
+def cosine_sine(x):
+    """Cosine and sine of x float32, to about 1e-7, without a branch.
+
+    x = k pi/2 + y in float64: the high part of pi/2 has 33 bits, so k times it is exact up to |x| = 10^6.
+    Polynomials on |y| <= pi/4: S. L. Moshier, Cephes mathematical library (sinf, cosf).
+    """
+    wide = x.to(tl.float64)
+    k = tl.floor(wide * TWO_OVER_PI + 0.5)
+    y = ((wide - k * HALF_PI_HIGH) - k * HALF_PI_LOW).to(tl.float32)
+    # beyond 10^15 neighbouring float32 are whole turns apart
+    y = tl.where(tl.abs(y) > 0.8, 0.0, y)
+    quarter = k.to(tl.int64) & 3
+    z = y * y
+    sine = y + y * z * (-1.6666654611e-1 + z * (8.3321608736e-3 - z * 1.9515295891e-4))
+    tail = 4.166664568298827e-2 + z * (-1.388731625493765e-3 + z * 2.443315711809948e-5)
+    cosine = (1.0 - 0.5 * z) + z * z * tail
+    odd = (quarter & 1) != 0
+    first = tl.where(odd, sine, cosine)
+    second = tl.where(odd, cosine, sine)
+    return tl.where(((quarter + 1) & 2) != 0, -first, first), tl.where((quarter & 2) != 0, -second, second)
+
 
 @triton.jit
 def phasors(
@@ -18,7 +45,8 @@ def phasors(
     inside = taken[:, None] & (lanes < CHANNELS)[None, :]
     at = (head * n + token)[:, None] * CHANNELS + lanes[None, :]
     phase = tl.load(theta + at, mask=inside, other=0.0)
-    return tl.where(inside, tl.cos(phase), 0.0), tl.where(inside, tl.sin(phase), 0.0)
+    cosine, sine = cosine_sine(phase)
+    return tl.where(inside, cosine, 0.0), tl.where(inside, sine, 0.0)
 
 
 @triton.jit

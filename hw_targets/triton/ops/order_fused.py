@@ -10,90 +10,90 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from hw_targets.triton.run import load_kernels
+from hw_targets.triton.ops.fused_launch import Launch
+from hw_targets.triton.ops.fused_run import empty, run
 
 BLOCK = 64
-LARGEST_LANES = 32
+LARGEST_LANES = 16
 WARPS = 4
 
 # Rounding of float32 phasors: a sum below this share of its tokens has no direction.
 VANISHING = 2.0**-21
 
 
-class Launch(NamedTuple):
-    """What the kernels share."""
+class Prepared(NamedTuple):
+    """Arguments that the kernels share, by name, and the grid: chunks by batch and heads."""
 
     arguments: dict[str, Any]
-    constants: dict[str, int]
     grid: tuple[int, int]
-    count: Tensor
-    shape: tuple[int, int, int, int]
+    sums_shape: tuple[int, int, int, int]
+
+
+def order_launches(channels: int) -> dict[str, Launch]:
+    """Every kernel by what it does; ahead-of-time compilation reads them too.
+
+    >>> order_launches(24)["prefix"].constants
+    {'CHANNELS': 24, 'LANES': 16, 'BLOCK': 64}
+    """
+    lanes = min(LARGEST_LANES, 1 << (channels - 1).bit_length())
+    sizes = {"CHANNELS": channels, "LANES": lanes, "BLOCK": BLOCK}
+    return {
+        "sums": Launch("order_sums", sizes, BLOCK, WARPS, 1),
+        "prefix": Launch("order_prefix", sizes, BLOCK, WARPS, 1),
+        "pull_sums": Launch("order_pull", {**sizes, "SUMS": True}, BLOCK, WARPS, 1),
+        "pull": Launch("order_pull", {**sizes, "SUMS": False}, BLOCK, WARPS, 1),
+    }
 
 
 def forward(theta: Tensor, valid: Tensor | None) -> Tensor:
     """r_i, (B, H, N) in the dtype of theta."""
-    launch = _prepare(theta, valid)
-    order = torch.empty(theta.shape[:-1], dtype=torch.float32, device=theta.device)
-    _run(launch, "order_prefix", count=launch.count, carry=_before(launch), order=order)
+    prepared = _prepare(theta, valid)
+    order = empty(theta.shape[:-1], torch.float32, theta.device)
+    _run("prefix", prepared, carry=_before(prepared), order=order)
     return order.to(theta.dtype)
 
 
 def backward(theta: Tensor, valid: Tensor | None, d_order: Tensor) -> Tensor:
     """Gradient by theta."""
-    launch = _prepare(theta, valid)
-    shared: dict[str, Any] = {"count": launch.count, "carry": _before(launch), "d_order": d_order.float()}
-    shared["vanishing"] = VANISHING
-    sums = _sums(launch)
-    _run(launch, "order_pull", **shared, after=sums, written=sums, SUMS=True)
+    prepared = _prepare(theta, valid)
+    shared = {"carry": _before(prepared), "d_order": d_order.float(), "vanishing": VANISHING}
+    sums = empty(prepared.sums_shape, torch.float32, theta.device)
+    _run("pull_sums", prepared, **shared, after=sums, written=sums)
     after = _exclusive(sums.flip(1)).flip(1).contiguous()
-    grad = torch.empty(theta.shape, dtype=torch.float32, device=theta.device)
-    _run(launch, "order_pull", **shared, after=after, written=grad, SUMS=False)
+    grad = empty(theta.shape, torch.float32, theta.device)
+    _run("pull", prepared, **shared, after=after, written=grad)
     return grad.to(theta.dtype)
 
 
-def _prepare(theta: Tensor, valid: Tensor | None) -> Launch:
+def _prepare(theta: Tensor, valid: Tensor | None) -> Prepared:
     batch, heads, n, channels = theta.shape
     if valid is None:
         valid = torch.ones(batch, n, dtype=torch.bool, device=theta.device)
-    count = valid.cumsum(dim=-1).clamp(min=1).float()
     if theta.dtype == torch.float64:  # whole turns taken out before rounding
         theta = theta - 2.0 * math.pi * torch.round(theta / (2.0 * math.pi))
-    arguments = {"theta": theta.float(), "valid": valid.to(torch.int8).contiguous(), "heads": heads, "n": n}
-    grid = (-(-n // BLOCK), batch * heads)
-    return Launch(arguments, constants(channels), grid, count, (batch, heads, n, channels))
+    arguments = {
+        "theta": theta.float(),
+        "valid": valid.to(torch.int8).contiguous(),
+        "count": valid.cumsum(dim=-1).clamp(min=1).float(),
+        "heads": heads,
+        "n": n,
+    }
+    chunks = -(-n // BLOCK)
+    return Prepared(arguments, (chunks, batch * heads), (batch * heads, chunks, 2, channels))
 
 
-def constants(channels: int) -> dict[str, int]:
-    """Compile-time sizes.
-
-    >>> constants(24)
-    {'CHANNELS': 24, 'LANES': 32, 'BLOCK': 64}
-    """
-    lanes = min(LARGEST_LANES, 1 << (channels - 1).bit_length())
-    return {"CHANNELS": channels, "LANES": lanes, "BLOCK": BLOCK}
+def _run(name: str, prepared: Prepared, **arguments: Any) -> None:
+    launch = order_launches(prepared.sums_shape[-1])[name]
+    run(launch, prepared.grid, {**prepared.arguments, **arguments})
 
 
-def _run(launch: Launch, name: str, **arguments: Any) -> None:
-    theta = launch.arguments["theta"]
-    kernel = getattr(load_kernels(interpret=theta.device.type == "cpu"), name)
-    with np.errstate(under="ignore", divide="raise", invalid="raise"):
-        kernel[launch.grid](**launch.arguments, **arguments, **launch.constants, num_warps=WARPS)
-
-
-def _sums(launch: Launch) -> Tensor:
-    chunks, heads = launch.grid
-    theta = launch.arguments["theta"]
-    return torch.empty(heads, chunks, 2, launch.shape[-1], dtype=torch.float32, device=theta.device)
-
-
-def _before(launch: Launch) -> Tensor:
+def _before(prepared: Prepared) -> Tensor:
     """Sum of the phasors before each chunk."""
-    sums = _sums(launch)
-    _run(launch, "order_sums", sums=sums)
+    sums = empty(prepared.sums_shape, torch.float32, prepared.arguments["theta"].device)
+    _run("sums", prepared, sums=sums)
     return _exclusive(sums)
 
 
