@@ -2,7 +2,7 @@
 
 Tokens are vectors of WIDTH = 2K lanes, interleaved (cos, sin) pairs of K >= k coordinates, K a power of two.
 An operand is stored as PARTS tensors whose sum it is: one of float32 or float16, or two of float16, which
-together hold 22 bits; two parts cost three products. Float16 has little range, so every token's vector is
+together hold 23 bits; two parts cost three products. Float16 has little range, so every token's vector is
 divided by a power of two, its *factor*, and the factor is applied to the product. Arrays of operands have
 their token axis padded to whole tiles; what takes no part has key factor 0.
 """

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hw_targets.triton.ops.frequency_sort import reorder as reorder
     from hw_targets.triton.ops.frequency_sort import restore as restore
     from hw_targets.triton.ops.kuramoto import kuramoto_attention as kuramoto_attention
+    from hw_targets.triton.ops.kuramoto_decode import KuramotoCache as KuramotoCache
     from hw_targets.triton.ops.matrix import synchronization_matrix as synchronization_matrix
     from hw_targets.triton.ops.normal_form import COUPLING_FLOOR as COUPLING_FLOOR
     from hw_targets.triton.ops.order import order_parameter as order_parameter
@@ -34,6 +35,7 @@ _HOME = {
     "EDGE_SMOOTHING": "problem",
     "Edge": "problem",
     "Implementation": "problem",
+    "KuramotoCache": "kuramoto_decode",
     "Precision": "problem",
     "SSACache": "decode",
     "block_map": "tile_map",

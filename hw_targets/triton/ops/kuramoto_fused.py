@@ -50,7 +50,7 @@ def forward(problem: KuramotoProblem) -> KuramotoForward:
     """Tangent increment, radial part and log-sum-exp of every row."""
     theta, given = problem.theta, _prepare(problem)
     result = KuramotoForward(
-        torch.empty_like(theta),
+        torch.empty_like(theta, dtype=torch.float32),
         torch.empty_like(theta, dtype=torch.float32),
         theta.new_empty(theta.shape[:-1], dtype=torch.float32),
     )
@@ -63,7 +63,7 @@ def forward(problem: KuramotoProblem) -> KuramotoForward:
         theta=theta,
         **result._asdict(),
     )
-    return result
+    return result._replace(increment=result.increment.to(theta.dtype))
 
 
 def backward(problem: KuramotoProblem, saved: KuramotoForward, d_increment: Tensor) -> KuramotoGradients:
@@ -76,12 +76,10 @@ def backward(problem: KuramotoProblem, saved: KuramotoForward, d_increment: Tens
     _run(given, "kuramoto_upstream", **inputs, **outer, d_mean=upstream, factor=share, own=own)
     by_query, by_key, by_value = _by_features(problem, given, saved.logsumexp, upstream, share, own)
     per_token = {
-        "d_theta": torch.empty_like(theta),
-        "d_gate_q": torch.empty_like(theta),
-        "d_gate_k": torch.empty_like(theta),
-        "d_phi": torch.empty_like(theta, dtype=torch.float32),
-        "d_tau": theta.new_empty(theta.shape[:-1], dtype=torch.float32),
+        name: torch.empty_like(theta, dtype=torch.float32)
+        for name in ("d_theta", "d_gate_q", "d_gate_k", "d_phi")
     }
+    by_tau = theta.new_empty(theta.shape[:-1], dtype=torch.float32)
     _run(
         given,
         "kuramoto_pull_back",
@@ -92,12 +90,12 @@ def backward(problem: KuramotoProblem, saved: KuramotoForward, d_increment: Tens
         d_query=by_query,
         d_key=by_key,
         d_value=by_value,
+        d_tau=by_tau,
         **per_token,
     )
     positions = torch.arange(theta.shape[-2], device=theta.device)
-    by_phi, by_tau = per_token.pop("d_phi"), per_token.pop("d_tau")
-    summed = features.drift_and_tau(by_phi, by_tau, positions, problem.drift, problem.tau)
-    by_theta, by_gate_q, by_gate_k = per_token.values()
+    summed = features.drift_and_tau(per_token.pop("d_phi"), by_tau, positions, problem.drift, problem.tau)
+    by_theta, by_gate_q, by_gate_k = (x.to(theta.dtype) for x in per_token.values())
     return KuramotoGradients(by_theta, by_gate_q, by_gate_k, *summed)
 
 

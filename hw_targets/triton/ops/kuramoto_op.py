@@ -42,7 +42,9 @@ def implementation(impl: str) -> ModuleType:
 )
 def kuramoto_attention_op(*given: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Tangent increment and radial part (B, H, N, k), log-sum-exp (B, H, N)."""
-    return tuple(implementation(given[-1]).forward(_problem(*given)))
+    # an op has its own precision: autocast outside must not lower the products inside
+    with torch.autocast(given[0].device.type, enabled=False):
+        return tuple(implementation(given[-1]).forward(_problem(*given)))
 
 
 @torch.library.custom_op(
@@ -56,7 +58,8 @@ def kuramoto_attention_backward(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Gradients by theta, gate_q, gate_k, drift and tau."""
     saved = KuramotoForward(increment, radial, logsumexp)
-    return tuple(implementation(given[-1]).backward(_problem(*given), saved, d_increment.contiguous()))
+    with torch.autocast(radial.device.type, enabled=False):
+        return tuple(implementation(given[-1]).backward(_problem(*given), saved, d_increment.contiguous()))
 
 
 @kuramoto_attention_op.register_fake
