@@ -17,7 +17,10 @@ class TritonConfig(TargetConfig):
     ----------
     device : "auto" takes the GPU that torch sees and the interpreter otherwise (the result's provenance
         says which); "cpu" always interprets; "cuda" always compiles, or raises TargetUnavailable.
-    block_m, block_n : rows (driven oscillators) and columns (sources) of one tile. Pair and clamped.
+    precision : of the fused attention op, which runs pair layers with frequency coupling: "accurate" and
+        "fp32" promise float32 accuracy, "fast" that of 16-bit operands (see ops.ssa_attention).
+    block_m, block_n : rows (driven oscillators) and columns (sources) of one tile. Clamped layers and
+        explicit couplings; the fused op has its own tiles.
     step : network time step as a fraction of 1 / (fastest rate of the head), dimensionless. Up to 1/4
         the mean of an unlocked pair is right to the target's epsilon (docs/targets/triton.md).
     max_steps : most network steps of one head before the run ends ``not_converged``.
@@ -30,6 +33,7 @@ class TritonConfig(TargetConfig):
     """
 
     device: Literal["auto", "cpu", "cuda"] = "auto"
+    precision: Literal["accurate", "fast", "fp32"] = "accurate"
     block_m: Block = 32
     block_n: Block = 32
     step: float = Field(0.25, gt=0.0, le=0.25)

@@ -24,9 +24,10 @@ Outcome = dict[str, Any]
 
 
 def pair_outcome(spec: PhaseLayerSpec, lowered: Lowered, written: dict[str, Array]) -> Outcome:
-    """Undo the row and value scales."""
+    """Undo the row and value scales; a layer with frequency coupling has no row scale."""
+    row = lowered.scales.get("row", np.ones(spec.omega.shape[:2]))
     return {
-        "sync": written["sync"] * lowered.scales["row"][:, :, None],
+        "sync": written["sync"] * row[:, :, None],
         "locked": written["locked"] != 0,
         "output": _output(spec, lowered, written["output"]),
         "phase": None,

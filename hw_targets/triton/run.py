@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from triton import knobs
 from triton.errors import TritonError
 
+from hw_targets.triton.attention_run import run_attention
 from hw_targets.triton.config import TritonConfig
 from hw_targets.triton.network_loop import run_heads
 from hw_targets.triton.plan import Launch, Lowered
@@ -104,11 +105,19 @@ def run_layer(spec: PhaseLayerSpec, config: TritonConfig, lowered: Lowered) -> S
     started = time.perf_counter()
     device = Device.choose(config.device)
     try:
-        run = _run_network if spec.dynamics == "network" else _run_tiles
-        outcome = run(spec, lowered, device)
+        outcome = _run(spec, config, lowered, device)
     except (TritonError, RuntimeError) as error:
         raise TargetRunError(f"target 'triton' on {device.name}: {type(error).__name__}: {error}") from error
     return to_result(spec, config, lowered, outcome, device.name, time.perf_counter() - started)
+
+
+def _run(spec: PhaseLayerSpec, config: TritonConfig, lowered: Lowered, device: Device) -> Outcome:
+    if spec.dynamics == "network":
+        return _run_network(spec, lowered, device)
+    if lowered.launches:
+        return _run_tiles(spec, lowered, device)
+    written = run_attention(lowered, device, config.precision, spec.mask == "causal")
+    return pair_outcome(spec, lowered, written)
 
 
 def _run_tiles(spec: PhaseLayerSpec, lowered: Lowered, device: Device) -> Outcome:

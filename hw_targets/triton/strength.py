@@ -63,7 +63,7 @@ def _refuse_wide_row(spec: PhaseLayerSpec, matrix: Array, tiny: NDArray[np.bool_
 
 
 def scaled_alpha(spec: PhaseLayerSpec, grid: FrequencyGrid) -> Single:
-    """(H,) alpha in grid units, so that ``alpha d^2`` needs no further scale; zeros for explicit J.
+    """(H,) alpha of a clamped layer in grid units: ``alpha d^2`` needs no scale; zeros for explicit J.
 
     Raises
     ------
@@ -72,16 +72,15 @@ def scaled_alpha(spec: PhaseLayerSpec, grid: FrequencyGrid) -> Single:
     """
     if not isinstance(spec.coupling, FrequencyCoupling):
         return np.zeros(spec.n_heads, np.float32)
-    if spec.dynamics == "clamped":  # for a pair, inverse_strength checks both scales together
-        merged = grid.smallest_gap < np.ldexp(grid.unit, FINEST_EXPONENT + 1)
-        _require_resolution(spec, grid, _coupling_reach(spec.coupling)[:, None], merged[:, None])
+    merged = grid.smallest_gap < np.ldexp(grid.unit, FINEST_EXPONENT + 1)
+    _require_resolution(spec, grid, _coupling_reach(spec.coupling)[:, None], merged[:, None])
     with np.errstate(over="ignore"):
         scaled = spec.coupling.alpha * np.square(grid.unit)
     return np.minimum(scaled, 2.0**126).astype(np.float32)  # beyond that only identical tokens couple
 
 
 def inverse_strength(spec: PhaseLayerSpec, grid: FrequencyGrid, row_scale: Array) -> Single:
-    """(H, N) grid unit / (K r_i row_scale): multiplies a mismatch into ``q = d/(K r_i)``.
+    """(H, N) grid unit / (K r_i row_scale), explicit J: multiplies a mismatch into ``q = d/(K r_i)``.
 
     -1 marks rows that lock identical tokens only: K r_i = 0, padding, or a strength below the smallest
     mismatch there is.
@@ -89,18 +88,32 @@ def inverse_strength(spec: PhaseLayerSpec, grid: FrequencyGrid, row_scale: Array
     Raises
     ------
     LoweringError
-        a row locks on mismatches, or over a range of couplings, that float32 cannot hold.
+        a row locks on mismatches that float32 cannot hold.
     """
     strength = spec.gain[:, None] * spec_order_parameter(spec)
     reach = strength * row_scale
-    if isinstance(spec.coupling, FrequencyCoupling):
-        reach = np.minimum(reach, _coupling_reach(spec.coupling)[:, None])
-        _require_selectivity(spec.coupling, strength, reach >= grid.smallest_gap[:, None])
     _require_resolution(spec, grid, reach)
     alone = (strength == 0) | (reach < grid.smallest_gap[:, None])
     with np.errstate(divide="ignore", over="ignore"):
         inverse = grid.unit[:, None] / (strength * row_scale)
     return np.where(alone, -1.0, np.maximum(inverse, _SMALLEST_FLOAT32)).astype(np.float32)
+
+
+def lock_reach(
+    spec: PhaseLayerSpec, coupling: FrequencyCoupling, grid: FrequencyGrid
+) -> tuple[Array, NDArray[np.bool_]]:
+    """(H, N) mismatch within which a row may lock, rad / time unit, and rows that lock only identical tokens.
+
+    Raises
+    ------
+    LoweringError
+        a row locks on mismatches, or over a range of couplings, that float32 cannot hold.
+    """
+    strength = spec.gain[:, None] * spec_order_parameter(spec)
+    reach = np.minimum(strength, _coupling_reach(coupling)[:, None])
+    _require_selectivity(coupling, strength, reach >= grid.smallest_gap[:, None])
+    _require_resolution(spec, grid, reach)
+    return reach, (strength == 0) | (reach < grid.smallest_gap[:, None])
 
 
 def _coupling_reach(coupling: FrequencyCoupling) -> Array:

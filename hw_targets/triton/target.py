@@ -1,11 +1,13 @@
-"""The triton target: closed-form tiles for pair and clamped layers, Runge-Kutta steps for networks."""
+"""The triton target: the fused op or closed-form tiles for pair and clamped layers, steps for networks."""
 
 from dataclasses import dataclass
 
+from hw_targets.triton.attention_plan import lower_attention
 from hw_targets.triton.config import TritonConfig
 from hw_targets.triton.network_plan import lower_network
 from hw_targets.triton.plan import LARGEST_WIDTH, Lowered, require_at_most
 from hw_targets.triton.tile_plan import lower_tiles
+from oscsim.coupling import FrequencyCoupling
 from oscsim.result import SyncResult
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import AbstractTarget, Executable, Plan
@@ -39,8 +41,8 @@ class TritonTarget(AbstractTarget[TritonConfig]):
     >>> from oscsim import FrequencyCoupling
     >>> spec = PhaseLayerSpec(omega=[[[0.0], [0.6]]] * 2, theta=[[[0.0], [0.0]]] * 2,
     ...                       coupling=FrequencyCoupling(alpha=[0.0, 0.0]), gain=[1.0, 2.0])
-    >>> TritonTarget().lower(spec).plan["launch"]["ssa_forward"]["grid"]
-    [1, 2]
+    >>> TritonTarget().lower(spec).plan["op"]["name"]
+    'ssa_attention'
     """
 
     name = "triton"
@@ -52,5 +54,12 @@ class TritonTarget(AbstractTarget[TritonConfig]):
         require_at_most("channels per head", spec.n_channels, LARGEST_WIDTH)
         if spec.values is not None:
             require_at_most("value width", spec.values.shape[2], LARGEST_WIDTH)
-        lower = lower_network if spec.dynamics == "network" else lower_tiles
-        return TritonExecutable(self, spec, config, lower(spec, config))
+        return TritonExecutable(self, spec, config, _lowered(spec, config))
+
+
+def _lowered(spec: PhaseLayerSpec, config: TritonConfig) -> Lowered:
+    if spec.dynamics == "network":
+        return lower_network(spec, config)
+    if spec.dynamics == "pair" and isinstance(spec.coupling, FrequencyCoupling):
+        return lower_attention(spec, spec.coupling, config)
+    return lower_tiles(spec, config)

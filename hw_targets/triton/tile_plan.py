@@ -1,4 +1,4 @@
-"""Lowering of the pair and clamped laws to tiles."""
+"""Lowering of the pair law with an explicit coupling, and of the clamped law, to tiles."""
 
 from typing import Any
 
@@ -17,6 +17,7 @@ from hw_targets.triton.plan import (
     widened,
 )
 from hw_targets.triton.strength import explicit_rows, inverse_strength, scaled_alpha
+from hw_targets.triton.values_scale import scaled_values
 from hw_targets.triton.work import clamped_work, pair_work
 from oscsim.coupling import ExplicitCoupling
 from oscsim.pair_terms import free_rate, initial_phase
@@ -38,10 +39,10 @@ def lower_tiles(spec: PhaseLayerSpec, config: TritonConfig) -> Lowered:
     arrays: Inputs = {
         "frequency": grid.parts,
         "matrix": matrix,
-        "alpha": scaled_alpha(spec, grid),
         "active": spec.valid.astype(np.int8),
     }
-    values, value_scale = _values(spec)
+    width = None if spec.values is None else power_of_two(spec.values.shape[2])
+    values, value_scale = scaled_values(spec, width)
     arrays["values"] = values
     cells = (spec.n_heads, spec.n_oscillators, spec.n_oscillators)
     buffers = {"sync": (cells, "float32"), "output": (values.shape, "float32")}
@@ -51,6 +52,7 @@ def lower_tiles(spec: PhaseLayerSpec, config: TritonConfig) -> Lowered:
         buffers["locked"] = (cells, "int8")
         launches = (_pair_launch(spec, config, grid),)
     else:
+        arrays["alpha"] = scaled_alpha(spec, grid)
         arrays |= _clamped_arrays(spec, row_scale)
         moved = arrays["source_cos"].shape
         names = ("half_cos", "half_sin", "end_cos", "end_sin")
@@ -62,15 +64,6 @@ def lower_tiles(spec: PhaseLayerSpec, config: TritonConfig) -> Lowered:
     scales = {"row": row_scale, "value": value_scale}
     plan = _plan(spec, config, grid, launches, arrays)
     return Lowered(plan, arrays, buffers, launches, FLOAT32, scales)
-
-
-def _values(spec: PhaseLayerSpec) -> tuple[NDArray[np.float32], Array]:
-    """Values, every column divided by a power of two; without values one unused column."""
-    if spec.values is None:
-        return np.zeros((spec.n_heads, spec.n_oscillators, 1), np.float32), np.ones((spec.n_heads, 1))
-    _, exponent = np.frexp(np.abs(spec.values).max(axis=1))
-    width = power_of_two(spec.values.shape[2])
-    return widened(np.ldexp(spec.values, -exponent[:, None, :]), width), np.ldexp(1.0, exponent)
 
 
 def _clamped_arrays(spec: PhaseLayerSpec, row_scale: Array) -> Inputs:
@@ -100,17 +93,16 @@ def _value_columns(spec: PhaseLayerSpec) -> int:
 
 def _pair_launch(spec: PhaseLayerSpec, config: TritonConfig, grid: FrequencyGrid) -> Launch:
     return Launch(
-        kernel="ssa_forward",
+        kernel="explicit_pair",
         grid=(-(-spec.n_oscillators // config.block_m), spec.n_heads),
         memory=(
-            "frequency", "identity", "matrix", "alpha", "inverse_strength", "active", "values",
+            "frequency", "identity", "matrix", "inverse_strength", "active", "values",
             "sync", "locked", "output",
         ),
         constants={
             "CHANNELS": spec.n_channels,
             "PARTS": grid.n_parts,
             "VALUES": _value_columns(spec),
-            "EXPLICIT": isinstance(spec.coupling, ExplicitCoupling),
             "CAUSAL": spec.mask == "causal",
             **_tile(config),
         },

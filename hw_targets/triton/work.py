@@ -20,26 +20,44 @@ def visited_tiles(count: int, block_m: int, block_n: int, causal: bool) -> int:
 def pair_work(
     spec: PhaseLayerSpec, block_m: int, block_n: int, parts: int, values: int, lanes: int
 ) -> dict[str, int]:
-    """Operations and bytes of ``ssa_forward``, all heads together.
+    """Operations and bytes of ``explicit_pair``, all heads together.
 
     multiply_adds are those of the matrix product; additions and multiplications the rest; special
     functions exp and sqrt; bytes_loaded counts a tile's operands every time it is visited.
     """
     del lanes
     heads, count, channels = spec.omega.shape
-    explicit = isinstance(spec.coupling, ExplicitCoupling)
     tiles = heads * visited_tiles(count, block_m, block_n, spec.mask == "causal")
     cells = tiles * block_m * block_n
     mismatch = (block_m + block_n) * channels * parts
-    couplings = block_m * block_n if explicit else 0
+    couplings = block_m * block_n
     return {
         "tile_cells": cells,
         "multiply_adds": cells * values,
         "additions": cells * (channels * 2 * parts + 2),
-        "multiplications": cells * (channels + (2 if explicit else 3)),
-        "special_functions": cells * (2 if explicit else 3),
+        "multiplications": cells * (channels + 2),
+        "special_functions": cells * 2,
         "bytes_loaded": 4 * tiles * (mismatch + couplings + block_n * (values + 1) + 2 * block_m),
         "bytes_stored": heads * count * (5 * count + 4 * values),
+    }
+
+
+def attention_work(spec: PhaseLayerSpec, tile: tuple[int, int], precision: str, width: int) -> dict[str, int]:
+    """Operations of the fused op and of the read-out of S, all heads together, as if no row were far out.
+
+    multiply_adds are those of both products; polynomial counts what turns 1 - u into S besides a square root.
+    """
+    heads, count, channels = spec.omega.shape
+    cells = heads * visited_tiles(count, *tile, spec.mask == "causal") * tile[0] * tile[1]
+    every = heads * visited_tiles(count, *tile, causal=False) * tile[0] * tile[1]
+    products = {"accurate": 3, "fast": 1, "fp32": 1}[precision] * channels
+    degree = 3 if precision == "fast" else 4
+    return {
+        "tile_cells": cells + every,
+        "multiply_adds": cells * (products + width) + every * products,
+        "polynomial": (cells + every) * degree,
+        "special_functions": cells + every,
+        "bytes_stored": heads * count * (4 * count + 4 * width + 4),
     }
 
 

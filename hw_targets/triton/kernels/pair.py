@@ -1,4 +1,4 @@
-"""Forward pass of the pair law (docs/spec.md sections 2 and 3)."""
+"""The pair law with an explicit coupling matrix (docs/spec.md sections 2 and 3)."""
 
 import triton
 import triton.language as tl
@@ -7,10 +7,10 @@ from .tile import allowed_tile, squared_mismatch
 
 
 @triton.jit
-def ssa_forward(
-    frequency, identity, matrix, alpha, inverse_strength, active, values, sync, locked, output, n,
-    CHANNELS: tl.constexpr, PARTS: tl.constexpr, VALUES: tl.constexpr, EXPLICIT: tl.constexpr,
-    CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+def explicit_pair(
+    frequency, identity, matrix, inverse_strength, active, values, sync, locked, output, n,
+    CHANNELS: tl.constexpr, PARTS: tl.constexpr, VALUES: tl.constexpr, CAUSAL: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
     """Pair law: ``q = d/(K r_i)``, locked where ``q <= |J|``, ``S = sqrt((|J| - q)(|J| + q))``.
 
@@ -37,10 +37,7 @@ def ssa_forward(
         inside = (rows < n)[:, None] & (columns < n)[None, :]
         cell = local[:, None] * n + columns[None, :]
         squared = squared_mismatch(frequency, head, rows, columns, n, CHANNELS, PARTS, BLOCK_M, BLOCK_N)
-        if EXPLICIT:
-            j = tl.abs(tl.load(matrix + corner + cell, mask=inside, other=0.0))
-        else:
-            j = tl.exp(-(squared * tl.load(alpha + head)))
+        j = tl.abs(tl.load(matrix + corner + cell, mask=inside, other=0.0))
         q = scale * tl.sqrt(squared)
         same_column = tl.load(identity + head * n + columns, mask=columns < n, other=-2)[None, :]
         lock = ((q <= j) & (j > 0.0) & (scale > 0.0)) | (same_row == same_column)

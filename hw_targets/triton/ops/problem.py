@@ -59,8 +59,8 @@ class SSAProblem:
     valid: Tensor | None
     causal: bool
     precision: Precision
-    edge: Edge
-    eps: float
+    edge: Edge = "smooth"
+    eps: float = EDGE_SMOOTHING
     dropout: float = 0.0
     seed: Tensor | None = None
     tiles: BlockMap | None = None

@@ -6,15 +6,14 @@ breaks. The public function is in ssa.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from hw_targets.triton.ops.implementations import selective_synchronization
 from hw_targets.triton.ops.normal_form import normal_form, pull_back
-from hw_targets.triton.ops.problem import Edge, Precision, SSAProblem
+from hw_targets.triton.ops.problem import SSAProblem
 from hw_targets.triton.ops.tile_map import from_tensors
 from oscsim.errors import ConfigError
 
@@ -104,34 +103,19 @@ def _(info: Any, in_dims: Any, *args: Any) -> Any:
 
 
 def _problem(
-    omega: Tensor,
-    values: Tensor,
-    alpha: Tensor,
-    gain: Tensor,
-    order_parameter: Tensor,
-    valid: Tensor | None,
-    tiles: Sequence[Tensor],
-    seed: Tensor | None,
-    causal: bool,
-    precision: str,
-    edge: str,
-    eps: float,
-    dropout: float,
-    first_row: int,
-    top_k: int,
-    impl: str,
+    omega: Tensor, values: Tensor, alpha: Tensor, gain: Tensor, order: Tensor, *rest: Any
 ) -> SSAProblem:
-    check_finite(alpha=alpha, gain=gain, order_parameter=order_parameter)
-    form = normal_form(alpha, gain, order_parameter)
-    kind = omega.dtype if omega.dtype == torch.float64 else torch.float32
-    return SSAProblem(
-        omega.detach().to(kind).contiguous(),
-        values.detach().contiguous(),
-        *form,
+    valid, tiles, seed, causal, precision, edge, eps, dropout, first_row, top_k, _ = rest
+    return ssa_problem(
+        omega,
+        values,
+        alpha,
+        gain,
+        order,
         valid=valid,
         causal=causal,
-        precision=cast(Precision, precision),
-        edge=cast(Edge, edge),
+        precision=precision,
+        edge=edge,
         eps=eps,
         dropout=dropout,
         seed=seed,
@@ -139,6 +123,17 @@ def _problem(
         first_row=first_row,
         top_k=top_k or None,
     )
+
+
+def ssa_problem(
+    omega: Tensor, values: Tensor, alpha: Tensor, gain: Tensor, order_parameter: Tensor, **options: Any
+) -> SSAProblem:
+    """The normal form of one call; alpha and gain (H,), order_parameter (B, H, 1 or N)."""
+    check_finite(alpha=alpha, gain=gain, order_parameter=order_parameter)
+    form = normal_form(alpha, gain, order_parameter)
+    kind = omega.dtype if omega.dtype == torch.float64 else torch.float32
+    frequencies = omega.detach().to(kind).contiguous()
+    return SSAProblem(frequencies, values.detach().contiguous(), *form, **options)
 
 
 def check_finite(**given: Tensor) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hw_targets import get_target
-from oscsim import Comparison, FrequencyCoupling, PhaseLayerSpec, SyncResult, compare, solve
+from oscsim import Comparison, ExplicitCoupling, FrequencyCoupling, PhaseLayerSpec, SyncResult, compare, solve
 
 
 @pytest.fixture
@@ -31,6 +31,17 @@ def layer() -> Callable[..., PhaseLayerSpec]:
             }
             | fields
         )
+
+    return build
+
+
+@pytest.fixture
+def explicit(layer: Callable[..., PhaseLayerSpec]) -> Callable[..., PhaseLayerSpec]:
+    """The same with a random coupling matrix, which the tile kernels compute and not the fused op."""
+
+    def build(heads: int = 2, count: int = 17, channels: int = 3, **fields: Any) -> PhaseLayerSpec:
+        matrix = np.random.default_rng(1).standard_normal((heads, count, count))
+        return layer(heads, count, channels, coupling=ExplicitCoupling(matrix=matrix), **fields)
 
     return build
 

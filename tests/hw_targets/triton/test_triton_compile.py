@@ -20,14 +20,14 @@ SCRIPT = textwrap.dedent(
     POINTERS = {"identity": "*i32", "active": "*i8", "locked": "*i8", "heads": "*i32"}
     SCALARS = {"n": "i32", "width": "i32", "steps": "i32", "step": "fp32"}
     TILE = {"BLOCK_M": 32, "BLOCK_N": 32}
-    PAIR = {"CHANNELS": 64, "PARTS": 3, "VALUES": 64, "EXPLICIT": False, "CAUSAL": False, **TILE}
+    PAIR = {"CHANNELS": 64, "PARTS": 3, "VALUES": 64, "CAUSAL": False, **TILE}
     READ = {"CHANNELS": 64, "VALUES": 64, "LANES": 16, **TILE}
     FLOW = {"CAUSAL": True, "LANES": 16, **TILE}
     COUPLING = {"CHANNELS": 64, "PARTS": 3, "CAUSAL": True, **TILE}
     VARIANTS = [
-        ("ssa_forward", PAIR, 8),
-        ("ssa_forward", PAIR | {"CAUSAL": True, "VALUES": 128}, 8),
-        ("ssa_forward", PAIR | {"EXPLICIT": True, "CAUSAL": True, "VALUES": 0}, 8),
+        ("explicit_pair", PAIR, 8),
+        ("explicit_pair", PAIR | {"CAUSAL": True, "VALUES": 128}, 8),
+        ("explicit_pair", PAIR | {"CAUSAL": True, "VALUES": 0}, 8),
         ("frequency_coupling", COUPLING, 8),
         ("clamped_flow", FLOW, 8),
         ("clamped_readout", READ | {"VALUES": 128}, 8),
@@ -78,7 +78,13 @@ def test_every_kernel_compiles_for_sm_80_sm_90_and_gfx942_without_spills(tmp_pat
     assert {(arch, name) for arch, name, *_ in rows} == {
         (arch, name)
         for arch in ("80", "90", "gfx942")
-        for name in ("ssa_forward", "frequency_coupling", "clamped_flow", "clamped_readout", "network_steps")
+        for name in (
+            "explicit_pair",
+            "frequency_coupling",
+            "clamped_flow",
+            "clamped_readout",
+            "network_steps",
+        )
     }
     assert [row for row in rows if row[2] > 0] == []
     # 48 KiB of shared memory need no opt-in anywhere
@@ -91,8 +97,8 @@ def test_interpreted_and_compiled_kernels_share_a_process():
         "from hw_targets.triton.run import load_kernels\n"
         "from triton.runtime.interpreter import InterpretedFunction\n"
         "from triton.runtime.jit import JITFunction\n"
-        "assert type(load_kernels(True).ssa_forward) is InterpretedFunction\n"
-        "assert type(load_kernels(False).ssa_forward) is JITFunction\n"
+        "assert type(load_kernels(True).explicit_pair) is InterpretedFunction\n"
+        "assert type(load_kernels(False).explicit_pair) is JITFunction\n"
         "assert not triton.knobs.runtime.interpret\n"
     )
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}

@@ -76,25 +76,53 @@ def test_auto_takes_the_gpu_when_there_is_one(monkeypatch):
     assert Device.choose("cpu").interpreted
 
 
-def test_the_plan_shows_every_derived_number(layer):
-    target = get_target("triton")
-    plan = target.lower(layer(2, 70, 3, mask="causal"), target.config(block_m=32, block_n=16)).plan
-    assert plan["launch"]["ssa_forward"]["grid"] == [3, 2]
-    assert plan["launch"]["ssa_forward"]["VALUES"] == 16
+def test_the_plan_shows_every_derived_number(explicit):
+    target, spec = get_target("triton"), explicit(2, 70, 3, mask="causal")
+    plan = target.lower(spec, target.config(block_m=32, block_n=16)).plan
+    assert plan["launch"]["explicit_pair"]["grid"] == [3, 2]
+    assert plan["launch"]["explicit_pair"]["VALUES"] == 16
     # rows 0..31 need 2 column tiles, 32..63 need 4, 64..69 need 5
     assert plan["work"]["tile_cells"] == 2 * (2 + 4 + 5) * 32 * 16
     assert plan["accuracy"]["epsilon"] == 1e-5
     assert plan["numbers"]["frequency_parts"] == 3
-    assert plan.digest == target.lower(layer(2, 70, 3, mask="causal"), target.config(block_n=16)).plan.digest
+    assert plan.digest == target.lower(spec, target.config(block_n=16)).plan.digest
     assert str(plan).startswith("triton plan ")
 
 
-def test_every_option_shows_in_the_plan(layer):
-    target, spec = get_target("triton"), layer(1, 40, 1)
+@pytest.mark.parametrize(("precision", "products", "epsilon"), [("accurate", 3, 1e-5), ("fast", 1, 2.0**-6)])
+def test_the_plan_of_the_fused_op_shows_every_derived_number(layer, precision, products, epsilon):
+    target, spec = get_target("triton"), layer(2, 70, 3, mask="causal")
+    plan = target.lower(spec, target.config(precision=precision)).plan
+    rows, columns = plan["op"]["tile"]
+    assert (rows, columns) == (64, 128)
+    # causal rows 0..63 and 64..69 see one column tile each; the read-out of S visits as many
+    cells = 2 * 2 * rows * columns
+    assert plan["work"]["tile_cells"] == 2 * cells
+    assert plan["work"]["multiply_adds"] == cells * (2 * 3 * products + 5)
+    assert plan["accuracy"]["epsilon"] == epsilon
+    assert plan["numbers"]["precision"] == precision
+    # K r of the first token is 1 and 2: frequencies are in units of the next power of two
+    assert plan["numbers"]["frequency_unit_rad_per_time_unit"] == [2.0, 4.0]
+
+
+def test_every_option_shows_in_the_plan(layer, explicit):
+    target, spec = get_target("triton"), explicit(1, 40, 1)
     changes = ({}, {"block_m": 64}, {"block_n": 64}, {"device": "cpu"})
     digests = {target.lower(spec, target.config(**change)).plan.digest for change in changes}
     assert len(digests) == len(changes)
-    for bad in ({"block_m": 48}, {"block_n": 8}, {"step": 0.5}, {"step": 0.0}, {"max_steps": 1}, {"dt": 1}):
+    spec = layer(1, 40, 1)
+    changes = ({}, {"precision": "fast"}, {"precision": "fp32"}, {"device": "cpu"})
+    digests = {target.lower(spec, target.config(**change)).plan.digest for change in changes}
+    assert len(digests) == len(changes)
+    for bad in (
+        {"block_m": 48},
+        {"precision": "half"},
+        {"block_n": 8},
+        {"step": 0.5},
+        {"step": 0.0},
+        {"max_steps": 1},
+        {"dt": 1},
+    ):
         with pytest.raises(ConfigError, match=next(iter(bad))):
             target.config(**bad)
 
@@ -161,8 +189,8 @@ def test_outputs_are_overwritten_completely(layer, monkeypatch):
             assert result.status == SyncStatus.SETTLED
 
 
-def test_a_kernel_that_fails_or_writes_nonsense_is_reported(layer, monkeypatch):
-    target, spec = get_target("triton"), layer(1, 3, 1)
+def test_a_kernel_that_fails_or_writes_nonsense_is_reported(explicit, monkeypatch):
+    target, spec = get_target("triton"), explicit(1, 3, 1)
     executable = target.lower(spec, target.config(device="cpu"))
     monkeypatch.setattr(Device, "launch", lambda self, launch, grid, **memory: memory["sync"].fill_(np.nan))
     with pytest.warns(ConvergenceWarning, match="failed"):
