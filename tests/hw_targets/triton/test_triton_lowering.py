@@ -10,6 +10,7 @@ import pytest
 
 from hw_targets import get_target
 from hw_targets.triton.frequency_grid import frequency_grid
+from hw_targets.triton.ops.tile_shape import tile_shape
 from hw_targets.triton.run import Device
 from oscsim import ExplicitCoupling, FixedOrder, FrequencyCoupling, SyncStatus, solve
 from oscsim.errors import ConfigError, LoweringError, TargetRunError, TargetUnavailable
@@ -94,11 +95,13 @@ def test_the_plan_of_the_fused_op_shows_every_derived_number(layer, precision, p
     target, spec = get_target("triton"), layer(2, 70, 3, mask="causal")
     plan = target.lower(spec, target.config(precision=precision)).plan
     rows, columns = plan["op"]["tile"]
-    assert (rows, columns) == (64, 128)
-    # causal rows 0..63 and 64..69 see one column tile each; the read-out of S visits as many
-    cells = 2 * 2 * rows * columns
-    assert plan["work"]["tile_cells"] == 2 * cells
-    assert plan["work"]["multiply_adds"] == cells * (2 * 3 * products + 5)
+    assert (rows, columns) == tile_shape("triton", 3, 5, precision)
+    starts = range(0, 70, rows)
+    # causal: a row tile sees the columns up to its last row; the read-out of S visits every tile
+    seen = sum(-(-min(70, first + rows) // columns) for first in starts)
+    cells, every = 2 * seen * rows * columns, 2 * len(starts) * -(-70 // columns) * rows * columns
+    assert plan["work"]["multiply_adds"] == cells * (3 * products + 5) + every * 3 * products
+    assert plan["work"]["tile_cells"] == cells + every
     assert plan["accuracy"]["epsilon"] == epsilon
     assert plan["numbers"]["precision"] == precision
     # K r of the first token is 1 and 2: frequencies are in units of the next power of two
