@@ -59,8 +59,8 @@ def gradients(problem: KuramotoProblem, by: InputGradients) -> KuramotoGradients
     """Sum the gradients by drift and tau; give every gradient its input's dtype."""
     positions = torch.arange(problem.theta.shape[-2], device=problem.theta.device)
     summed = features.drift_and_tau(by.phi, by.tau, positions, problem.drift, problem.tau)
-    kind = problem.theta.dtype
-    return KuramotoGradients(by.theta.to(kind), by.gate_q.to(kind), by.gate_k.to(kind), *summed)
+    theta, gate_q, gate_k = (x.to(problem.theta.dtype).contiguous() for x in by[:3])
+    return KuramotoGradients(theta, gate_q, gate_k, *summed)
 
 
 def _prepared(problem: KuramotoProblem) -> tuple[Tensor, Tensor, Tensor, Rotations]:

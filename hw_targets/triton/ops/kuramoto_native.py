@@ -40,12 +40,11 @@ class _Part(NamedTuple):
         part = tensor[self.batch]
         return (part if self.tokens is None else part.index_select(2, self.tokens)).float()
 
-    def put(self, whole: Tensor, part: Tensor) -> None:
-        """Write tokens back into a tensor (B, H, N, ...)."""
-        if self.tokens is None:
-            whole[self.batch].copy_(part)
-        else:
-            whole[self.batch].index_copy_(2, self.tokens, part.to(whole.dtype))
+    def put(self, whole: tuple[Tensor, ...], part: tuple[Tensor, ...]) -> None:
+        """Write tokens back into tensors (B, H, N, ...)."""
+        tokens = slice(None) if self.tokens is None else self.tokens
+        for all_tokens, own in zip(whole, part, strict=True):
+            all_tokens[self.batch][:, :, tokens] = own.to(all_tokens.dtype)
 
 
 class _Prepared(NamedTuple):
@@ -60,36 +59,37 @@ class _Prepared(NamedTuple):
 
 def forward(problem: KuramotoProblem) -> KuramotoForward:
     """Tangent increment, radial part and log-sum-exp of every row."""
-    shape = problem.theta.shape
-    result = KuramotoForward(
-        problem.theta.new_zeros(shape),
-        problem.theta.new_zeros(shape, dtype=torch.float32),
-        problem.theta.new_zeros(shape[:-1], dtype=torch.float32),
-    )
-    for part in _parts(problem):
-        given = _prepared(problem, part)
-        mean, total = _attend(given.query, given.key, given.value, 0.0, problem.causal, scale=given.scale)
-        first, second = mean.float().chunk(2, dim=-1)
-        for whole, own in zip(result, (*read(given.at.theta, (first, second)), total), strict=True):
-            part.put(whole, own)
-    return result
+    if problem.valid is None:
+        return _part_forward(problem, _Part(slice(None), None))
+    kind, whole = problem.theta.dtype, _zeros(problem, 2)
+    for part in _parts(problem.valid):
+        part.put(whole, _part_forward(problem, part))
+    return KuramotoForward(whole[0].to(kind), whole[1], whole[2])
 
 
 def backward(problem: KuramotoProblem, saved: KuramotoForward, d_increment: Tensor) -> KuramotoGradients:
     """The kernel's backward pass between the two chain rules of the features."""
-    shape = problem.theta.shape
-    shapes = (shape, shape, shape, shape, shape[:-1])
-    whole = InputGradients._make(problem.theta.new_zeros(x, dtype=torch.float32) for x in shapes)
-    for part in _parts(problem):
-        for all_tokens, own in zip(whole, _part_backward(problem, part, saved, d_increment), strict=True):
-            part.put(all_tokens, own)
-    return gradients(problem, whole)
+    if problem.valid is None:
+        return gradients(problem, _part_backward(problem, _Part(slice(None), None), saved, d_increment))
+    whole = _zeros(problem, 4)
+    for part in _parts(problem.valid):
+        part.put(whole, _part_backward(problem, part, saved, d_increment))
+    return gradients(problem, InputGradients._make(whole))
+
+
+def _part_forward(problem: KuramotoProblem, part: _Part) -> KuramotoForward:
+    given = _prepared(problem, part)
+    mean, total = _attend(given.query, given.key, given.value, 0.0, problem.causal, scale=given.scale)
+    first, second = mean.float().chunk(2, dim=-1)
+    tangent, radial = read(given.at.theta, (first, second))
+    tangent = tangent.to(problem.theta.dtype)
+    return KuramotoForward(tangent.contiguous(), radial.contiguous(), total.contiguous())
 
 
 def _part_backward(
     problem: KuramotoProblem, part: _Part, saved: KuramotoForward, d_increment: Tensor
 ) -> InputGradients:
-    given, kind = _prepared(problem, part), operand_dtype(problem)
+    given, kind = _prepared(problem, part), _factor_dtype(problem)
     increment, radial, upstream = (part.take(x) for x in (saved.increment, saved.radial, d_increment))
     by_features = _attend_backward(
         features.d_mean(given.at, upstream).to(kind),
@@ -106,15 +106,25 @@ def _part_backward(
     return features.pull_back(given.at, given.gate_q, given.gate_k, problem.tau, by_features, direct)
 
 
-def _parts(problem: KuramotoProblem) -> Iterator[_Part]:
-    """The whole batch, or each element with the tokens that take part."""
-    if problem.valid is None:
-        yield _Part(slice(None), None)
-        return
-    for index, row in enumerate(problem.valid):
+def _parts(valid: Tensor) -> Iterator[_Part]:
+    """Each batch element with the tokens that take part."""
+    for index, row in enumerate(valid):
         tokens = row.nonzero().flatten()
         if len(tokens) > 0:
             yield _Part(slice(index, index + 1), tokens)
+
+
+def _zeros(problem: KuramotoProblem, wide: int) -> tuple[Tensor, ...]:
+    """Results to fill: ``wide`` of (B, H, N, k) and one of (B, H, N), float32."""
+    shape = problem.theta.shape
+    shapes = [shape] * wide + [shape[:-1]]
+    return tuple(problem.theta.new_zeros(x, dtype=torch.float32) for x in shapes)
+
+
+def _factor_dtype(problem: KuramotoProblem) -> torch.dtype:
+    """What the kernel's operands are rounded to; float16 has neither range nor speed on a CPU."""
+    kind = operand_dtype(problem)
+    return torch.float32 if kind == torch.float16 else kind
 
 
 def _prepared(problem: KuramotoProblem, part: _Part) -> _Prepared:
@@ -122,5 +132,5 @@ def _prepared(problem: KuramotoProblem, part: _Part) -> _Prepared:
     positions = torch.arange(problem.theta.shape[2]) if part.tokens is None else part.tokens
     at = features.rotations(theta, features.drift_angles(problem.drift, positions))
     wide = features.query(at, gate_q, problem.tau), features.key(at, gate_k), features.value(at)
-    query, key, value = (x.to(operand_dtype(problem)) for x in wide)
+    query, key, value = (x.to(_factor_dtype(problem)) for x in wide)
     return _Prepared(gate_q, gate_k, at, query, key, value, 1.0 / math.sqrt(theta.shape[-1]))
