@@ -15,7 +15,18 @@ from hw_targets.triton.ops.tile_shape import tile_shape
 
 _EDGES = {"exact": 0, "smooth": 1, "clamp": 2}
 _POINTERS = (
-    *("high", "low", "values", "scale", "selectivity", "polynomial", "law", "valid", "row_start", "row_columns"),
+    *(
+        "high",
+        "low",
+        "values",
+        "scale",
+        "selectivity",
+        "polynomial",
+        "law",
+        "valid",
+        "row_start",
+        "row_columns",
+    ),
     *("output", "total", "d_output", "d_omega", "d_values", "d_log_scale", "d_selectivity"),
 )
 
@@ -47,7 +58,12 @@ def call(problem: SSAProblem, **more: Tensor) -> Call:
     """Everything as float32 on plain pointers; ``more`` are outputs, and inputs of the backward pass."""
     batch, heads, n, channels = problem.omega.shape
     width = problem.values.shape[-1]
-    tensors = {**_rows(problem), **_frequencies(problem), "values": problem.values.float().contiguous(), **more}
+    tensors = {
+        **_rows(problem),
+        **_frequencies(problem),
+        "values": problem.values.float().contiguous(),
+        **more,
+    }
     if problem.valid is not None:
         tensors["valid"] = problem.valid.to(torch.uint8).contiguous()
     if problem.tiles is not None:

@@ -28,7 +28,14 @@ FOLDER = Path(__file__).parent
 NAME = "oscsim_native"
 
 # No -ffast-math: linking with it makes the whole process flush denormal numbers to zero.
-FLAGS = ("-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", "-fopenmp", "-fvisibility=hidden")
+FLAGS = (
+    "-O3",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-fopenmp",
+    "-fvisibility=hidden",
+)
 EXPECTED_SECONDS = 30
 
 _lock = threading.Lock()
