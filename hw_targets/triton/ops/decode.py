@@ -7,9 +7,10 @@ from torch import Tensor
 
 from hw_targets.triton.ops.arguments import check_options, check_shapes, per_head, per_row
 from hw_targets.triton.ops.growing import Growing
-from hw_targets.triton.ops.implementations import choose
-from hw_targets.triton.ops.problem import Implementation, Precision
-from hw_targets.triton.ops.ssa_op import ssa_attention_op
+from hw_targets.triton.ops.implementations import choose, selective_synchronization
+from hw_targets.triton.ops.normal_form import NormalForm, normal_form
+from hw_targets.triton.ops.problem import Implementation, Precision, SSAProblem
+from hw_targets.triton.ops.ssa_op import check_finite
 from hw_targets.triton.ops.streamed_order import StreamedOrder
 from oscsim.errors import ConfigError
 
@@ -58,7 +59,7 @@ class SSACache:
 
     def reset(self) -> None:
         """Forget all tokens; the next ones may have any shape."""
-        self._omega, self._values, self._order, self._padded = (Growing() for _ in range(4))
+        self._omega, self._values, self._form, self._padded = (Growing() for _ in range(4))
         self._phasors = StreamedOrder()
         self._constant: Tensor | None = None
         self._source = ""
@@ -97,9 +98,10 @@ class SSACache:
         elif padding.shape != (batch, new) or padding.dtype != torch.bool:
             given = f"{tuple(padding.shape)} {padding.dtype}"
             raise ConfigError(f"padding: given {given}, expected ({batch}, {new}) torch.bool, True = padded")
+        omega = omega if omega.dtype == torch.float64 else omega.float()
         self._omega.fits("omega", omega)
         self._values.fits("values", values)
-        self._take_order(theta, order_parameter, omega, padding)
+        self._strengthen(self._order_of(theta, order_parameter, omega, padding), omega)
         first = len(self)
         self._omega.append(omega)
         self._values.append(values)
@@ -120,39 +122,39 @@ class SSACache:
                 f"indices: given {indices.tolist()}, expected at least one, each in 0..{batch - 1}"
             )
         indices = indices.to(self._omega.view().device)
-        for part in (self._omega, self._values, self._order, self._padded, self._phasors):
+        for part in (self._omega, self._values, self._form, self._padded, self._phasors):
             part.select(indices)
         if self._constant is not None:
             self._constant = self._constant[indices]
 
-    def _take_order(
+    def _order_of(
         self, theta: Tensor | None, order: Tensor | float | None, omega: Tensor, padding: Tensor
-    ) -> None:
+    ) -> Tensor:
+        """(batch, heads, new), or (batch, heads, 1) where one is for all tokens."""
         if theta is not None and order is None:
             self._stays("theta")
             if theta.dim() != 4 or theta.shape[:3] != omega.shape[:3]:
                 expected = (*omega.shape[:3], "channels")
                 raise ConfigError(f"theta: given {tuple(theta.shape)}, expected {expected}, phases per token")
             self._phasors.fits(theta)
-            self._order.append(self._phasors.append(theta, padding)[..., None])
-        elif isinstance(order, Tensor) and order.dim() == 3 and theta is None:
+            return self._phasors.append(theta, padding)
+        if isinstance(order, Tensor) and order.dim() == 3 and theta is None:
             self._stays("order_parameter per token")
             if order.shape != omega.shape[:3]:
                 expected = tuple(omega.shape[:3])
                 raise ConfigError(f"order_parameter: given {tuple(order.shape)}, expected {expected}")
-            self._order.fits("order_parameter", order[..., None])
-            self._order.append(order[..., None])
-        elif order is not None and theta is None:
-            self._stays("order_parameter for all tokens")
-            constant = per_row(order, omega)
-            if self._constant is not None and not torch.equal(constant, self._constant):
-                raise ConfigError(
-                    "order_parameter: given another one than for the tokens before, expected the same; pass "
-                    "(batch, heads, new) for one per token"
-                )
-            self._constant = constant
-        else:
+            return order.to(omega.device)
+        if order is None or theta is not None:
             raise ConfigError("given both or none of theta and order_parameter, expected exactly one of them")
+        self._stays("order_parameter for all tokens")
+        constant = per_row(order, omega)
+        if self._constant is not None and not torch.equal(constant, self._constant):
+            raise ConfigError(
+                "order_parameter: given another one than for the tokens before, expected the same; pass "
+                "(batch, heads, new) for one per token"
+            )
+        self._constant = constant
+        return constant
 
     def _stays(self, source: str) -> None:
         if len(self) and source != self._source:
@@ -161,24 +163,26 @@ class SSACache:
             )
         self._source = source
 
+    def _strengthen(self, order: Tensor, omega: Tensor) -> None:
+        """Keep the normal form of new rows (or of all, once): it is never computed twice."""
+        if self._constant is not None and len(self._form):
+            return
+        alpha, gain = per_head("alpha", self.alpha, omega), per_head("gain", self.gain, omega)
+        check_finite(alpha=alpha, gain=gain, order_parameter=order)
+        form = normal_form(alpha, gain, order)
+        self._form.append(torch.stack(form[:2], dim=-1))
+
     def _attend(self, first: int, impl: str) -> Tensor:
-        omega, padded = self._omega.view(), self._padded.view().flatten(1)
-        order = self._order.view()[..., 0] if self._constant is None else self._constant
-        return ssa_attention_op(
-            omega,
-            self._values.view(),
-            per_head("alpha", self.alpha, omega),
-            per_head("gain", self.gain, omega),
-            order,
-            ~padded if bool(padded.any()) else None,
-            [],
-            None,
-            True,
-            self.precision,
-            "smooth",
-            0.5,
-            0.0,
-            first,
-            0,
-            impl,
-        )[0]
+        padded = self._padded.view().flatten(1)
+        inverse_square, selectivity = (x.contiguous() for x in self._form.view().unbind(-1))
+        problem = SSAProblem(
+            self._omega.view().contiguous(),
+            self._values.view().contiguous(),
+            *NormalForm(inverse_square, selectivity, inverse_square > 0),
+            valid=~padded if bool(padded.any()) else None,
+            causal=True,
+            precision=self.precision,
+            first_row=first,
+        )
+        with torch.autocast(problem.omega.device.type, enabled=False):
+            return selective_synchronization(impl).forward(problem).output

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from hw_targets.triton.ops.dropout import WORD, threshold
 from hw_targets.triton.ops.native_law import law
@@ -93,7 +94,11 @@ def call(problem: SSAProblem, **more: Tensor) -> Call:
 
 
 def _rows(problem: SSAProblem) -> dict[str, Tensor]:
-    kind, polynomial = law(problem.selectivity, problem.coupled)
+    # decoding: nobody reads how rows before the first would be computed
+    first = problem.first_row if problem.selectivity.shape[-1] > 1 else 0
+    kind, polynomial = law(problem.selectivity[..., first:], problem.coupled[..., first:])
+    if first > 0:
+        kind, polynomial = pad(kind, (first, 0)), pad(polynomial, (0, 0, first, 0))
     return {
         "scale": problem.inverse_square.float().contiguous(),
         "selectivity": problem.selectivity.float().contiguous(),
@@ -103,7 +108,7 @@ def _rows(problem: SSAProblem) -> dict[str, Tensor]:
 
 
 def _frequencies(problem: SSAProblem) -> dict[str, Tensor]:
-    """Float32 as they are; float64 in two parts, less the first frequency that takes part (48 bits remain)."""
+    """Float32 as they are; float64 in two parts, 48 bits, less the first frequency that takes part."""
     omega = problem.omega
     if omega.dtype != torch.float64:
         return {"high": omega.contiguous()}

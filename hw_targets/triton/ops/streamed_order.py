@@ -45,8 +45,12 @@ class StreamedOrder:
         count = (~padding).cumsum(dim=-1)[:, None]
         if self._sums is not None and self._count is not None:
             sums, count = sums + self._sums, count + self._count
-        self._sums, self._count = sums[:, :, :, -1:], count[:, :, -1:]
         order = torch.hypot(sums[0], sums[1]).mean(dim=-1) / count.clamp(min=1)
+        if not bool(order.isfinite().all()):
+            raise ConfigError(
+                "theta: given NaN or infinity, expected finite phases; mark such tokens as padded"
+            )
+        self._sums, self._count = sums[:, :, :, -1:], count[:, :, -1:]
         return order.to(result_dtype(theta))
 
     def select(self, indices: Tensor) -> None:

@@ -112,6 +112,7 @@ def test_float64_and_reset():
         ({"order_parameter": 0.5}, r"given order_parameter.*expected theta as before"),
         ({"both": True}, r"exactly one of them"),
         ({"padding": (1, 1)}, r"padding: given"),
+        ({"nan": True}, r"theta: given NaN"),
     ],
 )
 def test_tokens_that_do_not_continue_the_cache_are_refused_and_change_nothing(change, message):
@@ -128,6 +129,8 @@ def test_tokens_that_do_not_continue_the_cache_are_refused_and_change_nothing(ch
         wrong["order_parameter"] = change["order_parameter"]
     if "both" in change:
         wrong["order_parameter"] = 0.5
+    if "nan" in change:
+        wrong["theta"] = wrong["theta"] * torch.nan
     if "padding" in change:
         wrong["padding"] = torch.zeros(change["padding"], dtype=torch.bool)
     with pytest.raises(ConfigError, match=message):
