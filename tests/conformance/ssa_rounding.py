@@ -22,7 +22,7 @@ ROUNDINGS = 4
 
 @dataclass(frozen=True)
 class Answer:
-    """Output, row sums, and gradients by frequencies, values, log c and w (the last two summed if per head)."""
+    """Output, row sums, gradients by frequencies, values, log c and w (these two summed if per head)."""
 
     output: Tensor
     total: Tensor

@@ -1,6 +1,6 @@
 """How the CPU kernels compute S of a row: a polynomial where w is small, else the exponential form.
 
-With z = 1 - u:  S = sqrt(z) Q_w(z),  Q_w(z) = sqrt( e^-w (expm1(w z)/z + 1) ),  Q_w(1) = 1, and Q_w is smooth.
+With z = 1 - u:  S = sqrt(z) Q_w(z),  Q_w(z) = sqrt( e^-w (expm1(w z)/z + 1) ),  Q_w(1) = 1; Q_w is smooth.
 The choice of a row depends on its own w alone, so what a causal row gives does not depend on later ones.
 """
 
@@ -20,7 +20,7 @@ DEGREES = ((4, 1.0), (6, 3.0), (9, 5.0))
 
 
 class Law(NamedTuple):
-    """Degree (or EXPONENTIAL, EQUALITY) of every row, int32, and coefficients (..., COEFFICIENTS), float32."""
+    """Degree of every row (or EXPONENTIAL, EQUALITY), int32; coefficients (..., COEFFICIENTS), float32."""
 
     kind: Tensor
     polynomial: Tensor

@@ -1,9 +1,9 @@
-"""Selective synchronization attention on the CPU: tiles in C++ (native/), memory O(N), exact and deterministic.
+"""Selective synchronization attention on the CPU: tiles in C++ (native/), memory O(N), deterministic.
 
-The same code is compiled for several instruction sets ("engines"); the best one of the machine is used unless
-:func:`using` says otherwise. Every engine keeps float32-class accuracy in all three precision modes: "fast" is
-the same as "accurate" here, and "fp32" forms every frequency difference directly. 16-bit values are converted
-to float32 and results back, so nothing but the output is rounded to 16 bits.
+The same code is compiled for several instruction sets ("engines"); the best one of the machine is used
+unless :func:`using` says otherwise. Every engine keeps float32-class accuracy in all three precision modes:
+"fast" is the same as "accurate" here, and "fp32" forms every frequency difference directly. 16-bit values
+are converted to float32 and results back, so nothing but the output is rounded to 16 bits.
 
 Gradients by log c and w, with one strength per head: only their sum over the rows is defined, because a pair
 is then computed once for both of its ends.

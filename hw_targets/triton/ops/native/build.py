@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 import sys
 import threading
@@ -37,6 +38,8 @@ FLAGS = (
     "-fvisibility=hidden",
 )
 EXPECTED_SECONDS = 30
+# Of a compiler's complaint, which is at its end.
+ERROR_LENGTH = 1500
 
 _lock = threading.Lock()
 
@@ -55,18 +58,22 @@ def library() -> ctypes.CDLL:
 
 @cache
 def _library() -> ctypes.CDLL:
-    sources = sorted(FOLDER.glob("*.cpp"))
-    folder = cache_folder() / f"{NAME}_{digest(sources)}"
-    if not (folder / "complete").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        with _exclusive(folder / "building"):
-            if not (folder / "complete").exists():
-                _compile(sources, folder)
-                (folder / "complete").touch()
-    loaded = ctypes.CDLL(str(folder / f"{NAME}.so"))
+    loaded = ctypes.CDLL(str(compiled(FOLDER)))
     loaded.oscsim_use_blas.argtypes = [ctypes.c_void_p]
     loaded.oscsim_use_blas(torch_sgemm())
     return loaded
+
+
+def compiled(folder: Path) -> Path:
+    """Return the shared library made of the sources in a folder; any number of processes may ask at once."""
+    build = cache_folder() / f"{NAME}_{digest(folder)}"
+    if not (build / "complete").exists():
+        build.mkdir(parents=True, exist_ok=True)
+        with _exclusive(build / "building"):
+            if not (build / "complete").exists():
+                _compile(folder, build)
+                (build / "complete").touch()
+    return build / f"{NAME}.so"
 
 
 def torch_sgemm() -> int | None:
@@ -88,46 +95,45 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "torch_extensions"
 
 
-def digest(sources: list[Path]) -> str:
-    """Names the build: a change of a source, a flag, torch, or the machine's architecture gives another one."""
+def digest(folder: Path) -> str:
+    """Names a build: another source, flag, torch or architecture gives another digest."""
     text = hashlib.sha256(" ".join((*FLAGS, torch.__version__, platform.machine())).encode())
-    for path in sorted([*sources, *FOLDER.glob("*.h")]):
+    for path in sorted([*folder.glob("*.cpp"), *folder.glob("*.h")]):
         text.update(path.name.encode() + path.read_bytes())
     return text.hexdigest()[:16]
 
 
-def _compile(sources: list[Path], folder: Path) -> None:
+def _compile(folder: Path, build: Path) -> None:
     compiler = os.environ.get("CXX", "c++")
-    if shutil.which(compiler) is None:
-        raise _unavailable(f"no C++ compiler: given CXX={compiler!r}, expected a command that exists")
+    if shutil.which(shlex.split(compiler)[0]) is None:
+        raise _unavailable(
+            f"there is no C++ compiler: given CXX={compiler!r}, expected a command that exists"
+        )
     from torch.utils import cpp_extension
 
     # left behind by a build that was killed; nobody else is building, we hold the lock
-    (folder / "lock").unlink(missing_ok=True)
-    print(
-        f"compiling the CPU kernels of oscsim (once, about {EXPECTED_SECONDS} s) into {folder}",
-        file=sys.stderr,
-        flush=True,
-    )
+    (build / "lock").unlink(missing_ok=True)
+    message = f"compiling the CPU kernels of oscsim (once, about {EXPECTED_SECONDS} s) into {build}"
+    print(message, file=sys.stderr, flush=True)
     try:
         with _ninja_on_path():
             cpp_extension.load(
                 NAME,
-                [str(path) for path in sources],
+                [str(path) for path in sorted(folder.glob("*.cpp"))],
                 extra_cflags=list(FLAGS),
                 extra_ldflags=["-fopenmp"],
-                build_directory=str(folder),
+                build_directory=str(build),
                 is_python_module=False,
             )
     except (RuntimeError, OSError) as error:
-        raise _unavailable(f"the C++ compiler failed: {error}") from error
+        raise _unavailable(f"the C++ compiler failed: {str(error)[-ERROR_LENGTH:]}") from error
 
 
 def _unavailable(reason: str) -> TargetUnavailable:
     return TargetUnavailable(
         "triton",
-        f"{reason} (the CPU kernels are compiled on first use; without a compiler choose impl='eager')",
-        "sudo apt-get install g++, or set CXX to a C++17 compiler; ninja: pip install ninja",
+        f"its CPU kernels are compiled on first use and {reason}; or choose impl='eager', which needs none",
+        "sudo apt-get install g++ (or set CXX to a C++17 compiler) and pip install ninja",
     )
 
 
