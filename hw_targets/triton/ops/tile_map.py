@@ -134,9 +134,7 @@ def block_map(
     d_ij.
 
     The map belongs to these frequencies, strengths, padding and options: build a new one when they change (a
-    stale map of the same shape is not noticed). Its size depends on the data, so inside torch.compile it
-    needs ``torch._dynamo.config.capture_dynamic_output_shape_ops = True``, or build it outside of the
-    compiled region.
+    stale map of the same shape is not noticed). Inside torch.compile it is one op of data-dependent size.
 
     Parameters
     ----------
