@@ -14,7 +14,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hw_targets.triton.ops.kuramoto_values import Pair, read_backward, sent, sent_backward
+from hw_targets.triton.ops.kuramoto_values import (
+    Pair,
+    across,
+    along,
+    read_backward,
+    sent,
+    sent_backward,
+    turned,
+)
 
 
 class Rotations(NamedTuple):
@@ -31,17 +39,15 @@ def drift_angles(drift: Tensor, positions: Tensor) -> Tensor:
     >>> angles.round(decimals=4).flatten().tolist()
     [0.0, 1.0, 2.3772]
     """
-    angle = drift.double()[:, None, :] * positions.double()[None, :, None]
-    return angle - 2.0 * math.pi * torch.round(angle / (2.0 * math.pi))
+    turns = (drift.double() / (2.0 * math.pi))[:, None, :] * positions.double()[None, :, None]
+    return turns.sub_(turns.round()).mul_(2.0 * math.pi)
 
 
 def rotations(theta: Tensor, angle: Tensor) -> Rotations:
     """Turn the unit vectors of theta by the drift angles, rounded to theta's dtype."""
     cosine, sine = torch.cos(theta), torch.sin(theta)
     angle = angle.to(theta.dtype)
-    turn_cos, turn_sin = torch.cos(angle), torch.sin(angle)
-    phi = cosine * turn_cos - sine * turn_sin, sine * turn_cos + cosine * turn_sin
-    return Rotations((cosine, sine), phi)
+    return Rotations((cosine, sine), turned((cosine, sine), (torch.cos(angle), torch.sin(angle))))
 
 
 def query(at: Rotations, gate_q: Tensor, tau: Tensor) -> Tensor:
@@ -67,8 +73,7 @@ def d_mean(at: Rotations, d_increment: Tensor) -> Tensor:
 
 def mean(at: Rotations, increment: Tensor, radial: Tensor) -> Tensor:
     """The mean G again, (..., N, 2k), from its tangent and radial part."""
-    cosine, sine = at.theta
-    return torch.cat((cosine * radial - sine * increment, sine * radial + cosine * increment), dim=-1)
+    return torch.cat(turned(at.theta, (radial, increment)), dim=-1)
 
 
 class InputGradients(NamedTuple):
@@ -94,12 +99,14 @@ def pull_back(
     ``direct`` is the gradient by theta_t through the read-out. tau is never divided by, so it may be 0.
     """
     d_query, d_key, d_value = (x.to(direct.dtype).chunk(2, dim=-1) for x in by_features)
-    along, across = _polar(at.phi, (d_query[0], d_query[1]))
-    by_gate_k, across_k = _polar(at.phi, (d_key[0], d_key[1]))
     scale = tau.to(direct.dtype)[:, None, None]
-    by_phi = scale * gate_q * across + gate_k * across_k
+    by_gate_q = along(at.phi, (d_query[0], d_query[1]))
+    by_tau = (gate_q * by_gate_q).sum(dim=-1)
+    by_phi = scale * gate_q * across(at.phi, (d_query[0], d_query[1]))
+    by_phi = torch.addcmul(by_phi, gate_k, across(at.phi, (d_key[0], d_key[1])))
     by_theta = by_phi + direct + sent_backward(at.theta, (d_value[0], d_value[1]))
-    return InputGradients(by_theta, scale * along, by_gate_k, by_phi, (gate_q * along).sum(dim=-1))
+    by_gate_k = along(at.phi, (d_key[0], d_key[1]))
+    return InputGradients(by_theta, scale * by_gate_q, by_gate_k, by_phi, by_tau)
 
 
 def drift_and_tau(
@@ -113,9 +120,3 @@ def drift_and_tau(
     weighted = by_phi.sum(dim=0, dtype=torch.float64) * centred[:, None]
     by_drift = weighted.sum(dim=-2)
     return by_drift.to(drift.dtype), by_tau.sum(dim=(0, 2), dtype=torch.float64).to(tau.dtype)
-
-
-def _polar(unit: Pair, gradient: Pair) -> Pair:
-    """Components of a gradient along e^{i phi} and across it (the derivative by phi)."""
-    cosine, sine = unit
-    return cosine * gradient[0] + sine * gradient[1], cosine * gradient[1] - sine * gradient[0]

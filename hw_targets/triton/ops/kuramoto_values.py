@@ -8,9 +8,27 @@ Cosine and sine travel together as a pair, each (..., N, k).
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 Pair = tuple[Tensor, Tensor]
+
+
+def along(unit: Pair, vector: Pair) -> Tensor:
+    """Component of a vector along a unit vector, cos x + sin y."""
+    return torch.addcmul(unit[0] * vector[0], unit[1], vector[1])
+
+
+def across(unit: Pair, vector: Pair) -> Tensor:
+    """Component a quarter turn ahead of a unit vector, cos y - sin x."""
+    return torch.addcmul(unit[0] * vector[1], unit[1], vector[0], value=-1.0)
+
+
+def turned(unit: Pair, vector: Pair) -> Pair:
+    """A vector with these components along and across a unit vector."""
+    cosine, sine = unit
+    ahead = torch.addcmul(cosine * vector[0], sine, vector[1], value=-1.0)
+    return ahead, torch.addcmul(sine * vector[0], cosine, vector[1])
 
 
 def sent(unit: Pair) -> Pair:
@@ -20,8 +38,7 @@ def sent(unit: Pair) -> Pair:
 
 def sent_backward(unit: Pair, d_sent: Pair) -> Tensor:
     """Gradient by theta of what a source sends."""
-    cosine, sine = unit
-    return cosine * d_sent[1] - sine * d_sent[0]
+    return across(unit, d_sent)
 
 
 def read(unit: Pair, mean: Pair) -> Pair:
@@ -29,8 +46,7 @@ def read(unit: Pair, mean: Pair) -> Pair:
 
     The tangent part is sum_u A_tu sin(theta_u - theta_t); the radial part is minus its derivative by theta_t.
     """
-    cosine, sine = unit
-    return cosine * mean[1] - sine * mean[0], cosine * mean[0] + sine * mean[1]
+    return across(unit, mean), along(unit, mean)
 
 
 def read_backward(unit: Pair, d_tangent: Tensor) -> Pair:
