@@ -106,7 +106,7 @@ def gradients(
     bend = given.slack / ((given.sync - given.slack).clamp(min=0.0).square() + eps**2)
     pull = 0.5 * _blur(by_sync * slope, noise)
     off = 0.5 * (off * (slope + bend) + by_sync.abs() * bend) + rounding.product * pull.abs()
-    return _by_strengths(learned, given, Expected(pull, off)) | {
+    return _by_strengths(learned, given, Expected(pull, off), rounding) | {
         "values": _rounded(by_values, rounding),
         "omega": _by_omega(learned, given, Expected(pull, off), rounding),
     }
@@ -140,27 +140,29 @@ def _by_omega(learned: dict[str, Tensor], given: Pairs, pull: Expected, rounding
     squares = rows * omega.square() - 2.0 * omega * (off @ omega) + off @ omega.square()
     moved = (rows * squares.clamp(min=0.0)).sqrt()
     # A product form rounds relative to the distances from its centre, not to their difference.
+    size = size + off
     reach = size.sum(dim=-1, keepdim=True) * omega.abs() + size @ omega.abs()
     return Expected(2.0 * differences(both, omega), 2.0 * (moved + rounding.product * reach))
 
 
-def _by_strengths(learned: dict[str, Tensor], given: Pairs, pull: Expected) -> dict[str, Expected]:
+def _by_strengths(
+    learned: dict[str, Tensor], given: Pairs, pull: Expected, rounding: Rounding
+) -> dict[str, Expected]:
     """Gradients by alpha, K and r: S^2 changes by -2 d^2 J^2 and, through L, by 2 d^2/L^3."""
     gain, order = (learned[name].detach().double().cpu() for name in ("gain", "order_parameter"))
     per_row = order.dim() == 3
     at = order if per_row else order[..., None]
-    by_alpha = 2.0 * given.squared * given.coupling
-    by_strength = 2.0 * given.squared * given.inverse_strength.pow(3)
 
-    def by_row(part: Tensor) -> dict[str, Tensor]:
-        strength = (part * by_strength).sum(dim=-1)
+    def by_row(part: Tensor, squared: Tensor) -> dict[str, Tensor]:
+        strength = (2.0 * part * squared * given.inverse_strength.pow(3)).sum(dim=-1)
         return {
-            "alpha": (part * by_alpha).sum(dim=-1),
+            "alpha": (2.0 * part * squared * given.coupling).sum(dim=-1),
             "gain": strength * at,
             "order_parameter": strength * gain[:, None],
         }
 
-    value, allowed = by_row(pull.value), by_row(pull.allowed)
+    value = by_row(pull.value, given.squared)
+    allowed = by_row(pull.allowed, given.squared + rounding.sync * given.inverse_strength.pow(-2))
     value["alpha"] = -value["alpha"]
     rows = {"alpha": (0, 2), "gain": (0, 2)} | ({} if per_row else {"order_parameter": 2})
     for name, dims in rows.items():
