@@ -98,7 +98,7 @@ def synchronization(place: Place) -> Iterator[Finding]:
 
 
 def exactness(place: Place) -> Iterator[Finding]:
-    """Same bits twice, from all tiles or from those of a map, whatever later tokens are; dropout as the twin."""
+    """Same bits twice, from all tiles or a map's, whatever later tokens are; dropout as the twin."""
     n = place.long
     case = place.random_case(n, 16, 16, causal=True, rows=True).rounded(torch.float32)
     given = _arguments(case, torch.float32, place.device)
