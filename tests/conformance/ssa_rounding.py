@@ -97,15 +97,16 @@ def rounding(problem: Any) -> Tensor:
 
 
 def tolerances(
-    problem: Any, d_output: Tensor, allowed: Tensor, keep: Tensor
+    problem: Any, d_output: Tensor, allowed: Tensor, keep: Tensor, weights: float = 0.0
 ) -> tuple[Answer, dict[str, float]]:
     """The exact answer, and how far each part may be off (largest absolute error).
 
     Three random perturbations of every u by its rounding show what that does; twice the mean of their effects
-    is allowed, and eight roundings of 2^-24 of the sum of magnitudes for everything else.
+    is allowed, and eight roundings of 2^-24 of the sum of magnitudes for everything else, and the rounding of
+    ``weights`` where they are cut shorter.
     """
     exact, size = _answers(problem, d_output, allowed, keep)
-    allowance = {name: 8 * 2.0**-24 * float(x.abs().max()) for name, x in size.items()}
+    allowance = {name: (8 * 2.0**-24 + weights) * float(x.abs().max()) for name, x in size.items()}
     amount, draw = rounding(problem), torch.Generator().manual_seed(0)
     for _ in range(3):
         sign = torch.rand(amount.shape, generator=draw, dtype=torch.float64) * 2 - 1

@@ -2,8 +2,9 @@
 
 The same code is compiled for several instruction sets ("engines"); the best one of the machine is used
 unless :func:`using` says otherwise. Every engine keeps float32-class accuracy in all three precision modes:
-"fast" is the same as "accurate" here, and "fp32" forms every frequency difference directly. 16-bit values
-are converted to float32 and results back, so nothing but the output is rounded to 16 bits.
+"fast" is the same as "accurate" here; "fp32" forms every frequency difference directly and multiplies in
+IEEE float32, so "amx", whose products are made of bfloat16 parts, hands it to "avx512". 16-bit values are
+converted to float32 and results back, so nothing but the output is rounded to 16 bits.
 
 Gradients by log c and w, with one strength per head: only their sum over the rows is defined, because a pair
 is then computed once for both of its ends.
@@ -33,7 +34,7 @@ _chosen: ContextVar[str | None] = ContextVar("engine", default=None)
 
 @cache
 def engines() -> tuple[str, ...]:
-    """Engines that this machine can run, best last: "portable" (BLAS), "avx2", "avx512"."""
+    """Engines that this machine can run, best last: of "portable" (BLAS), "avx2", "avx512", "amx"."""
     lib = library()
     lib.oscsim_engine_name.restype = ctypes.c_char_p
     return tuple(name for name in _names(lib) if lib.oscsim_engine_available(_names(lib).index(name)))

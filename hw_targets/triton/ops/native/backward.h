@@ -27,7 +27,7 @@ inline void prepare_gradients(const Head &head, Scratch &scratch, int64_t tile) 
     std::memcpy(swapped + head.width, gradient, head.width * sizeof(float));
   }
   const float *source = both ? scratch.swapped : head.values + first * head.stride;
-  pack(p.tile, head.stride, source, head.stride, head.packed_values + first * head.stride);
+  pack(p.tile, head.stride, source, head.stride, head.packed_values + first * packed_floats(head.stride));
   std::memset(head.omega_sum + first * head.depth, 0, p.tile * head.depth * sizeof(float));
   std::memset(head.values_sum + first * head.width, 0, p.tile * head.width * sizeof(float));
 }
@@ -100,7 +100,7 @@ inline void backward_pair(const Head &head, Scratch &scratch, int64_t row_tile, 
   if (!mismatches(head, scratch, pair)) return;
   const int64_t stride = head.stride, wide = head.width;
   score_product(pair.rows, pair.columns, stride, head.gradient + pair.row_first * stride, stride,
-                head.packed_values + pair.column_first * stride, scratch.slope, scratch.stride);
+                head.packed_values + pair.column_first * packed_floats(stride), scratch.slope, scratch.stride);
   gradient_rows_by_edge<BOTH>(head, scratch, pair);
   const bool columns_too = !BOTH || !pair.diagonal();
   if (BOTH)

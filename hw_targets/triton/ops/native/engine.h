@@ -1,12 +1,12 @@
 // The whole computation for one instruction set: included once per engine_*.cpp, in a namespace of its own.
 
-constexpr int ROW_STEP = 12, COLUMN_STEP = 32;
+// Tiles are computed up to a multiple of these, the blocks of the products.
+constexpr int ROW_STEP = ROW_BLOCK, COLUMN_STEP = 32;
 
 #include "lanes.h"
+#include PRODUCTS
 #include "head.h"
 #include "scratch.h"
-#include "products_registers.h"
-#include PRODUCTS
 #include "prepare.h"
 #include "scores.h"
 #include "weights.h"

@@ -12,6 +12,7 @@
 namespace oscsim {
 namespace avx2 {
 #define LANES 8
+#define ROW_BLOCK 12
 #define PRODUCTS "products_own.h"
 #include "engine.h"
 }  // namespace avx2

@@ -5,6 +5,7 @@
 namespace oscsim {
 namespace portable {
 #define LANES 4
+#define ROW_BLOCK 12
 #define PRODUCTS "products_blas.h"
 #include "engine.h"
 }  // namespace portable

@@ -17,16 +17,25 @@ struct Choice {
   Engine engine;
 };
 
+#if defined(__x86_64__)
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#endif
+
 Choice choice(int number) {
   switch (number) {
     case 0: return {"portable", true, portable_engine()};
 #if defined(__x86_64__)
     case 1: return {"avx2", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"), avx2_engine()};
-    case 2:
-      return {"avx512",
-              __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"),
-              avx512_engine()};
+    case 2: return {"avx512", has_avx512(), avx512_engine()};
+#endif
+#if defined(OSCSIM_HAS_AMX)
+    case 3: {
+      static const bool usable = has_avx512() && amx_usable();
+      return {"amx", usable, amx_engine()};
+    }
 #endif
     default: return {nullptr, false, {}};
   }
@@ -34,7 +43,11 @@ Choice choice(int number) {
 
 int run(int number, const Problem &problem, bool backward) {
   try {
-    const Engine engine = choice(number).engine;
+    Engine engine = choice(number).engine;
+#if defined(OSCSIM_HAS_AMX)
+    // products of bfloat16 parts are not the IEEE products that were asked for
+    if (problem.direct && engine.forward == amx_engine().forward) engine = avx512_engine();
+#endif
     return backward ? engine.backward(problem) : engine.forward(problem);
   } catch (const std::bad_alloc &) {
     return 1;

@@ -42,7 +42,7 @@ struct Head {
 inline void Head::lay_out(Arena &arena, bool backward) {
   high = arena.take<float>(padded * depth);
   low = problem.low ? arena.take<float>(padded * depth) : nullptr;
-  packed = arena.take<float>(padded * problem.channels);
+  packed = arena.take<float>(padded * packed_floats(problem.channels));
   column_norm = arena.take<float>(padded);
   tile_reach = arena.take<float>(tiles);
   centre = arena.take<int64_t>(tiles);
@@ -62,7 +62,7 @@ inline void Head::lay_out(Arena &arena, bool backward) {
   if (both) stride = 2 * width;
   gradient = arena.take<float>(padded * stride);
   values = both ? gradient + width : arena.take<float>(padded * stride);
-  packed_values = arena.take<float>(padded * stride);
+  packed_values = arena.take<float>(padded * packed_floats(stride));
   delta = arena.take<float>(padded);
   omega_sum = arena.take<float>(padded * depth);
   values_sum = arena.take<float>(padded * width);

@@ -2,6 +2,9 @@
 //
 // The compiler's vector type has + - * and contracts a * b + c; what it lacks is here.
 
+// A kernel is a function of its own: inlined, its sums would be spilled from registers.
+#define KERNEL __attribute__((noinline)) static
+
 typedef float vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t whole __attribute__((vector_size(4 * LANES)));
 

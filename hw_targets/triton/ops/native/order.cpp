@@ -1,5 +1,6 @@
 // Order parameter of every prefix of the tokens and its gradient, one (batch, head) after the other.
 #include <algorithm>
+#include <new>
 #include <vector>
 
 #include "phasors.h"
@@ -37,7 +38,8 @@ OSCSIM_EVERY_ISA void reduced_phasors(const double *phase, int64_t count, double
   for (int64_t l = 0; l < count; l++) phasor(phase[l], cosine[l], sine[l]);
 }
 
-OSCSIM_EVERY_ISA void add(const double *cosine, const double *sine, int64_t count, double *real, double *imaginary) {
+OSCSIM_EVERY_ISA void add(const double *cosine, const double *sine, int64_t count, double *real,
+                          double *imaginary) {
 #pragma omp simd
   for (int64_t l = 0; l < count; l++) real[l] += cosine[l], imaginary[l] += sine[l];
 }
@@ -61,14 +63,15 @@ OSCSIM_EVERY_ISA void add_direction(const double *real, const double *imaginary,
   }
 }
 
-OSCSIM_EVERY_ISA void turn(const double *cosine, const double *sine, const double *along, const double *across,
-                           int64_t count, double *gradient) {
+OSCSIM_EVERY_ISA void turn(const double *cosine, const double *sine, const double *along,
+                           const double *across, int64_t count, double *gradient) {
 #pragma omp simd
   for (int64_t l = 0; l < count; l++) gradient[l] = cosine[l] * across[l] - sine[l] * along[l];
 }
 
 // cos and sin of one token, or zeros where it is padded
-void phasors_of(const Layer &layer, int64_t head, int64_t token, double *phase, double *cosine, double *sine) {
+void phasors_of(const Layer &layer, int64_t head, int64_t token, double *phase, double *cosine,
+                double *sine) {
   const int64_t width = layer.channels, at = (head * layer.tokens + token) * width;
   if (!layer.takes_part(head, token)) {
     std::fill_n(cosine, width, 0.0);
@@ -135,7 +138,8 @@ void backward(const Layer &layer, int64_t head, const void *d_order, void *d_the
   for (int64_t chunk = 0; chunk < chunks; chunk++) {
     double *next = carry + 2 * (chunk + 1) * width;
     std::copy_n(next - 2 * width, 2 * width, next);
-    chunk_sums(layer, head, chunk * CHUNK, std::min(layer.tokens, (chunk + 1) * CHUNK), next, phase, phasors, sums);
+    const int64_t first = chunk * CHUNK, last = std::min(layer.tokens, first + CHUNK);
+    chunk_sums(layer, head, first, last, next, phase, phasors, sums);
   }
   for (int64_t chunk = chunks - 1; chunk >= 0; chunk--) {
     const int64_t first = chunk * CHUNK, last = std::min(layer.tokens, first + CHUNK);
@@ -158,9 +162,9 @@ void backward(const Layer &layer, int64_t head, const void *d_order, void *d_the
 #define OSCSIM_EXPORT extern "C" __attribute__((visibility("default")))
 
 // d_order and d_theta null: r to order. Else the gradient to d_theta.
-OSCSIM_EXPORT int oscsim_prefix_order(const void *theta, int64_t is_double, const uint8_t *valid, int64_t batch_heads,
-                                      int64_t heads, int64_t tokens, int64_t channels, int64_t threads, void *order,
-                                      const void *d_order, void *d_theta) {
+OSCSIM_EXPORT int oscsim_prefix_order(const void *theta, int64_t is_double, const uint8_t *valid,
+                                      int64_t batch_heads, int64_t heads, int64_t tokens, int64_t channels,
+                                      int64_t threads, void *order, const void *d_order, void *d_theta) {
   const oscsim::Layer layer{theta, is_double, valid, heads, tokens, channels};
   int failed = 0;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(| : failed)

@@ -16,13 +16,13 @@ namespace oscsim {
 // Above this the reduction below would lose digits, and the library's own functions are called.
 constexpr double LARGEST_REDUCED = 1e6;
 
-// cos x and sin x for |x| <= 1e6: x = k pi/2 + y with pi/2 in three parts (the first two have 33 bits, so k times
-// them is exact), then Taylor polynomials, whose next terms are below 5e-17 on |y| <= pi/4.
+// cos x and sin x for |x| <= 1e6: x = k pi/2 + y with pi/2 in three parts (the first two have 33 bits, so k
+// times them is exact), then Taylor polynomials, whose next terms are below 5e-17 on |y| <= pi/4.
 static inline void phasor(double x, double &cosine, double &sine) {
   constexpr double HALF_PI_HIGH = 1.57079632673412561417e+00;
   constexpr double HALF_PI_MIDDLE = 6.07710050630396597660e-11;
   constexpr double HALF_PI_LOW = 2.02226624879595063154e-21;
-  constexpr double ROUND = 6755399441055744.0;  // 1.5 2^52: adding it leaves the nearest integer in the low bits
+  constexpr double ROUND = 6755399441055744.0;  // 1.5 2^52: the sum has the nearest integer in its low bits
   const double shifted = x * 0.63661977236758134308 + ROUND;
   const double k = shifted - ROUND;
   int64_t quarter;

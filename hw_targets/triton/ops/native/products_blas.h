@@ -1,6 +1,11 @@
 // The three products of a tile by the BLAS inside torch; where torch does not
 // export that, by this project's own blocks. Part of engine.h.
 
+#include "products_registers.h"
+
+// Of packed columns, for each column.
+inline int64_t packed_floats(int64_t depth) { return depth; }
+
 inline void sgemm(bool transpose_a, bool transpose_b, int m, int n, int k, const float *a, int64_t lda, const float *b,
                   int64_t ldb, float beta, float *c, int64_t ldc) {
   // BLAS counts by columns: C^T = B^T A^T

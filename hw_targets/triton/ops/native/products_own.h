@@ -1,5 +1,10 @@
 // The three products of a tile, by this project's own register blocks. Part of engine.h.
 
+#include "products_registers.h"
+
+// Of packed columns, for each column.
+inline int64_t packed_floats(int64_t depth) { return depth; }
+
 inline void pack(int columns, int depth, const float *source, int64_t stride, float *packed) {
   pack_registers(columns, depth, source, stride, packed);
 }

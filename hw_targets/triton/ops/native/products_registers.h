@@ -2,9 +2,6 @@
 //
 // ROW_STEP and COLUMN_STEP (engine.h) are multiples of the blocks; what is beyond the tile is padding.
 
-// A kernel is a function of its own: inlined, its sums would be spilled from registers.
-#define KERNEL __attribute__((noinline)) static
-
 constexpr int PANEL = 2 * LANES;
 constexpr int SCORE_ROWS = LANES == 16 ? 12 : 6;
 

@@ -123,7 +123,7 @@ inline bool mismatches(const Head &head, Scratch &scratch, const Pair &pair) {
   const int skip = pair.skipped;
   if (!head.problem.direct)
     score_product(pair.rows - skip, pair.columns, head.problem.channels, scratch.row_centred + skip * head.depth,
-                  head.depth, head.packed + pair.column_first * head.problem.channels, scratch.score + skip * scratch.stride,
+                  head.depth, head.packed + pair.column_first * packed_floats(head.problem.channels), scratch.score + skip * scratch.stride,
                   scratch.stride);
   direct_rows(head, scratch, pair);
   if (pair.diagonal()) finish_diagonal(head, scratch, pair);
