@@ -59,7 +59,9 @@ def store_vectors(
 
 
 @triton.jit
-def store_sums(both, decayed, form, table, entry, by_radius, by_selectivity, head, rows, n, SHARE: tl.constexpr):
+def store_sums(
+    both, decayed, form, table, entry, by_radius, by_selectivity, head, rows, n, SHARE: tl.constexpr
+):
     """Gradients by log c and w from ``sum_j q u`` and ``sum_j q u e^{-wu}``, q = dL/dS / S (fused.py)."""
     _, decay, steep, flat = form
     pull = tl.load(table + entry + PULL)
@@ -130,8 +132,8 @@ def ssa_backward_symmetric(
         )  # fmt: skip
         q = q * inverse
         pulled, attracted = attract(
-            q * (form[2] * coupling + form[3]), moved + base, tokens * WIDTH, columns, wide, pulled, attracted,
-            WIDTH, MOVED, PRECISION, INTERPRETED,
+            q * (form[2] * coupling + form[3]), moved + base, tokens * WIDTH, columns, wide,
+            pulled, attracted, WIDTH, MOVED, PRECISION, INTERPRETED,
         )  # fmt: skip
         q = q * mismatch
         both += row_sum(q)
@@ -144,6 +146,4 @@ def ssa_backward_symmetric(
         pulled, attracted, by_value, moved, d_omega, d_values, head, rows, n, padded,
         CHANNELS, WIDTH, MOVED, VALUES, VALUE_WIDTH, INTERPRETED,
     )  # fmt: skip
-    store_sums(
-        both, decayed, form, table, head * TABLE_WIDTH, by_radius, by_selectivity, head, rows, n, 0.5
-    )
+    store_sums(both, decayed, form, table, head * TABLE_WIDTH, by_radius, by_selectivity, head, rows, n, 0.5)

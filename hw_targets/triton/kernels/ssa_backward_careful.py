@@ -119,8 +119,9 @@ def careful_source(
     d_omega, d_values, head, tile, n, padded, eps, keep_scale,
     PER_ROW: tl.constexpr, PRODUCT: tl.constexpr, EDGE: tl.constexpr, CAUSAL: tl.constexpr,
     SPARSE: tl.constexpr, DROPOUT: tl.constexpr, CHANNELS: tl.constexpr, VALUE_PARTS: tl.constexpr,
-    VALUES: tl.constexpr, VALUE_WIDTH: tl.constexpr, INTERPRETED: tl.constexpr, MAP_M: tl.constexpr, MAP_N: tl.constexpr,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, LEVEL_BLOCK: tl.constexpr,
+    VALUES: tl.constexpr, VALUE_WIDTH: tl.constexpr, INTERPRETED: tl.constexpr,
+    MAP_M: tl.constexpr, MAP_N: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    LEVEL_BLOCK: tl.constexpr,
 ):  # fmt: skip
     """The block as source of all careful rows; steps without one are passed over."""
     rows = tile * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -174,8 +175,9 @@ def ssa_backward_careful(
     n, padded, eps, keep_scale,
     PER_ROW: tl.constexpr, PRODUCT: tl.constexpr, EDGE: tl.constexpr, CAUSAL: tl.constexpr,
     SPARSE: tl.constexpr, DROPOUT: tl.constexpr, CHANNELS: tl.constexpr, VALUE_PARTS: tl.constexpr,
-    VALUES: tl.constexpr, VALUE_WIDTH: tl.constexpr, INTERPRETED: tl.constexpr, MAP_M: tl.constexpr, MAP_N: tl.constexpr,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, LEVEL_BLOCK: tl.constexpr,
+    VALUES: tl.constexpr, VALUE_WIDTH: tl.constexpr, INTERPRETED: tl.constexpr,
+    MAP_M: tl.constexpr, MAP_N: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    LEVEL_BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Add what careful rows contribute to the results of the plain kernel, launched before. Grid as there."""
     head = tl.program_id(1).to(tl.int64)
@@ -188,8 +190,8 @@ def ssa_backward_careful(
                 omega + head * n * CHANNELS, factor, level, table, values, gradient, weight, shift, words,
                 row_start, row_columns, d_omega + head * n * CHANNELS, by_radius, by_selectivity,
                 head, tile, n, padded, eps, keep_scale,
-                PER_ROW, PRODUCT, EDGE, CAUSAL, SPARSE, DROPOUT, CHANNELS, VALUE_PARTS, VALUE_WIDTH, INTERPRETED,
-                MAP_M, MAP_N, BLOCK_M, BLOCK_N,
+                PER_ROW, PRODUCT, EDGE, CAUSAL, SPARSE, DROPOUT, CHANNELS, VALUE_PARTS, VALUE_WIDTH,
+                INTERPRETED, MAP_M, MAP_N, BLOCK_M, BLOCK_N,
             )  # fmt: skip
         careful_source(
             omega + head * n * CHANNELS, factor, level, careful, table, values, gradient, weight, shift,

@@ -80,7 +80,7 @@ def as_source(
     INTERPRETED: tl.constexpr, MAP_M: tl.constexpr, MAP_N: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
-    """The block as columns, over its targets (called columns here): sums of M, M b, S g; four products a step."""
+    """The block as columns, over its targets: sums of M, M b and S g; four products a step."""
     rows = tile * BLOCK_M + tl.arange(0, BLOCK_M)
     wide = tl.arange(0, WIDTH)
     value_wide = tl.arange(0, VALUE_WIDTH)

@@ -12,8 +12,9 @@ from .ssa_tile import (
     EXPONENT,
     NORM_WEIGHT,
     TABLE_WIDTH,
-    kept,
+    any_of,
     inner_products,
+    kept,
     load_parts,
     mismatch_of,
     parameter,
@@ -122,8 +123,9 @@ def ssa_forward_plain(
     row_start, row_columns, output, total, n, padded, first_row, keep_scale,
     LEVEL: tl.constexpr, DEGREE: tl.constexpr, PER_ROW: tl.constexpr, PARTS: tl.constexpr,
     PRECISION: tl.constexpr, PRODUCT: tl.constexpr, CAUSAL: tl.constexpr, SPARSE: tl.constexpr,
-    DROPOUT: tl.constexpr, WIDTH: tl.constexpr, VALUE_PARTS: tl.constexpr, VALUES: tl.constexpr, VALUE_WIDTH: tl.constexpr, INTERPRETED: tl.constexpr,
-    MAP_M: tl.constexpr, MAP_N: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    DROPOUT: tl.constexpr, WIDTH: tl.constexpr, VALUE_PARTS: tl.constexpr, VALUES: tl.constexpr,
+    VALUE_WIDTH: tl.constexpr, INTERPRETED: tl.constexpr, MAP_M: tl.constexpr, MAP_N: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
     """Rows of one LEVEL: 0 takes the polynomial form of S, 1 the exponential one.
 
@@ -138,7 +140,7 @@ def ssa_forward_plain(
     wide = tl.arange(0, WIDTH)
     value_wide = tl.arange(0, VALUE_WIDTH)
     mine = (tl.load(level + head * padded + rows) == LEVEL) & (rows >= first_row) & (rows < n)
-    if tl.reduce(mine.to(tl.int32), 0, tl.standard._sum_combine) > 0:
+    if any_of(mine):
         entry = ((head * padded + rows) if PER_ROW else head) * TABLE_WIDTH
         form = row_form(table, entry, LEVEL, PER_ROW, DEGREE)
         weight = parameter(table, entry, NORM_WEIGHT, PER_ROW, 0)

@@ -14,6 +14,7 @@ from .ssa_tile import (
     EXPONENT,
     STEEPNESS,
     TABLE_WIDTH,
+    any_of,
     direct_mismatch,
     parameter,
     sync_square,
@@ -54,7 +55,7 @@ def ssa_forward_careful(
     rows = tile * BLOCK_M + tl.arange(0, BLOCK_M)
     value_wide = tl.arange(0, VALUE_WIDTH)
     mine = (tl.load(level + head * padded + rows) == CAREFUL) & (rows >= first_row) & (rows < n)
-    if tl.reduce(mine.to(tl.int32), 0, tl.standard._sum_combine) > 0:
+    if any_of(mine):
         entry = ((head * padded + rows) if PER_ROW else head) * TABLE_WIDTH
         total_sum = tl.full((BLOCK_M,), 0.0, tl.float32)
         summed = tl.full((BLOCK_M, VALUE_WIDTH), 0.0, tl.float32)

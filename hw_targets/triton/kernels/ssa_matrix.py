@@ -9,7 +9,7 @@ import triton.language as tl
 from .ssa_forward import plain_bias, plain_sync, row_form
 from .ssa_forward_careful import careful_square, valid_columns
 from .ssa_operands import CAREFUL
-from .ssa_tile import NORM_WEIGHT, TABLE_WIDTH, direct_mismatch, inner_products, load_parts, parameter
+from .ssa_tile import NORM_WEIGHT, TABLE_WIDTH, any_of, direct_mismatch, inner_products, load_parts, parameter
 
 
 @triton.jit
@@ -17,8 +17,8 @@ def ssa_matrix(
     omega, scale, row, column, row_bias, column_norm, level, table, matrix,
     n, padded,
     LEVEL: tl.constexpr, DEGREE: tl.constexpr, PER_ROW: tl.constexpr, PARTS: tl.constexpr,
-    PRECISION: tl.constexpr, CAUSAL: tl.constexpr, CHANNELS: tl.constexpr, WIDTH: tl.constexpr, INTERPRETED: tl.constexpr,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    PRECISION: tl.constexpr, CAUSAL: tl.constexpr, CHANNELS: tl.constexpr, WIDTH: tl.constexpr,
+    INTERPRETED: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
     """Write the rows of one LEVEL (0, 1, 2) to matrix (B H, N, N) float32, 0 where masked.
 
@@ -28,7 +28,7 @@ def ssa_matrix(
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
     mine = (tl.load(level + head * padded + rows) == LEVEL) & (rows < n)
-    if tl.reduce(mine.to(tl.int32), 0, tl.standard._sum_combine) > 0:
+    if any_of(mine):
         entry = ((head * padded + rows) if PER_ROW else head) * TABLE_WIDTH
         if LEVEL == CAREFUL:
             squared, largest = direct_mismatch(

@@ -112,7 +112,7 @@ def ssa_pack(
     USED: tl.constexpr, WIDTH: tl.constexpr, PARTS: tl.constexpr, VALID: tl.constexpr,
     INTERPRETED: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Values or gradients, padded to whole tiles and split into parts; 0 for padded tokens, whatever is there."""
+    """Values or gradients, padded to whole tiles, in parts; 0 for padded tokens, whatever is there."""
     head = tl.program_id(1).to(tl.int64)
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     wide = tl.arange(0, WIDTH)

@@ -1,11 +1,12 @@
 """What the kernels of selective synchronization attention do with one tile.
 
-A tile is BLOCK_M own oscillators by BLOCK_N others of one head. Two ways lead to
-u = c_i |omega_i - omega_j|^2: *plain*, one matrix product of centred, scaled frequencies (ssa_operands.py), and *careful*, differences
-channel by channel. Parameters of a row lie in ``table`` (fused_table.py), one entry per row or per head.
+A tile is BLOCK_M own oscillators by BLOCK_N others of one head. Two ways lead to their mismatch
+u = c_i |omega_i - omega_j|^2: *plain*, one matrix product of centred, scaled frequencies (ssa_operands.py),
+and *careful*, differences channel by channel. What depends on the row lies in ``table`` (fused_table.py), one
+entry per row or per head. Operands are stored as the sum of one to three parts of 16 bits.
 """
 
-# pyright: reportGeneralTypeIssues=false
+# pyright: reportGeneralTypeIssues=false, reportOperatorIssue=false
 # (what a jit function returns and what static_range yields exist only inside a kernel)
 
 import triton
@@ -46,6 +47,12 @@ def parameter(table, entry, COLUMN: tl.constexpr, PER_ROW: tl.constexpr, AXIS: t
     if PER_ROW:
         value = tl.expand_dims(value, 1 - AXIS)
     return value
+
+
+@triton.jit
+def any_of(mask):
+    """Whether a vector of bool has a true one."""
+    return tl.reduce(mask.to(tl.int32), 0, tl.standard._sum_combine) > 0
 
 
 @triton.jit
@@ -96,8 +103,10 @@ def load_parts(base, stride, rows, wide, WIDTH: tl.constexpr, PARTS: tl.constexp
 
 
 @triton.jit
-def inner_products(own, other, total, PARTS: tl.constexpr, PRECISION: tl.constexpr, INTERPRETED: tl.constexpr):
-    """``total + own other'`` of operands in parts; what is below the last part is left out, small terms first."""
+def inner_products(
+    own, other, total, PARTS: tl.constexpr, PRECISION: tl.constexpr, INTERPRETED: tl.constexpr
+):
+    """``total + own other'`` of operands in parts, without what is below the last one; small terms first."""
     if PARTS > 2:
         total = product(own[2], tl.trans(other[0]), total, PRECISION, INTERPRETED)
         total = product(own[1], tl.trans(other[1]), total, PRECISION, INTERPRETED)

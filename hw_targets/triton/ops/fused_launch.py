@@ -8,7 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-MAP_ROWS, MAP_COLUMNS = 64, 128
+from hw_targets.triton.ops.fused_table import degree
+from hw_targets.triton.ops.fused_tiles import Kind, Numbers, Tile, tile
+from hw_targets.triton.ops.problem import Edge, Precision
+
+MAP_ROWS, MAP_COLUMNS = 128, 128
 """Tile of a BlockMap; the steps of every kernel divide it."""
 
 TOKENS = 128
@@ -31,22 +35,25 @@ class Variant:
     precision, causal, edge : as in SSAProblem.
     per_row : one strength per row instead of one per head.
     sparse, dropout, padding : whether there is a BlockMap, dropout, a padding mask.
-    interpreted : for the interpreter.
-    architecture : "sm_80", "sm_90", "gfx942", ...; what is not listed takes the smallest tiles.
+    architecture : "sm_80", "sm_90", "gfx942", ..., or "interpreter".
     """
 
     channels: int
     value_width: int
     values: str = "bfloat16"
-    precision: str = "accurate"
+    precision: Precision = "accurate"
     causal: bool = False
-    edge: str = "smooth"
+    edge: Edge = "smooth"
     per_row: bool = False
     sparse: bool = False
     dropout: bool = False
     padding: bool = False
-    interpreted: bool = False
     architecture: str = "sm_90"
+
+    @property
+    def interpreted(self) -> bool:
+        """Whether the kernels run in the interpreter."""
+        return self.architecture == "interpreter"
 
     @property
     def width(self) -> int:
@@ -105,15 +112,6 @@ class Launch(NamedTuple):
     stages: int
 
 
-class Tile(NamedTuple):
-    """Own and other oscillators of a step, warps and pipeline stages."""
-
-    rows: int
-    columns: int
-    warps: int
-    stages: int
-
-
 def power_of_two(number: int) -> int:
     """The smallest power of two that is at least ``number`` and 16.
 
@@ -159,8 +157,6 @@ def slope_launch(variant: Variant) -> Launch:
 
 def forward_launches(variant: Variant) -> tuple[Launch, ...]:
     """Three launches, one per level; a program without rows of its level ends at once."""
-    from hw_targets.triton.ops.fused_table import degree
-
     shared = {**_mask(variant), **_values(variant), **_map(), "PRODUCT": "ieee"}
     plain = {**shared, **_plain(variant), "DEGREE": degree(variant.precision)}
     careful = {**shared, "PER_ROW": variant.per_row, "CHANNELS": variant.channels}
@@ -181,15 +177,13 @@ def backward_launches(variant: Variant) -> tuple[Launch, ...]:
         del plain["PER_ROW"]
         first = _tiled("ssa_backward_symmetric", plain, _tile("symmetric", variant))
     else:
-        first = _tiled("ssa_backward_plain", {**plain, **mask}, _tile("backward", variant))
+        first = _tiled("ssa_backward_plain", {**plain, **mask}, _tile("roles", variant))
     careful = {**shared, **mask, "PER_ROW": variant.per_row, "LEVEL_BLOCK": LEVEL_BLOCK}
-    return first, _tiled("ssa_backward_careful", careful, _tile("backward_careful", variant))
+    return first, _tiled("ssa_backward_careful", careful, _tile("careful_backward", variant))
 
 
 def matrix_launches(variant: Variant) -> tuple[Launch, ...]:
     """The matrix S, level by level."""
-    from hw_targets.triton.ops.fused_table import degree
-
     shared = {**_plain(variant), "CAUSAL": variant.causal, "CHANNELS": variant.channels}
     shared["DEGREE"] = degree(variant.precision)
     return tuple(
@@ -229,9 +223,9 @@ def _plain(variant: Variant) -> dict[str, Any]:
     }
 
 
-def _tile(kind: str, variant: Variant) -> Tile:
-    if variant.interpreted:
-        return Tile(64, 64, 4, 1)
-    if variant.precision == "fp32":
-        return Tile(32, 32, 4, 1)
-    return Tile(64, 64, 4, 2)
+def _tile(kind: Kind, variant: Variant) -> Tile:
+    numbers: Numbers = variant.precision
+    if variant.value_parts > 1:
+        numbers = "split"
+    lanes = variant.width if kind == "matrix" else max(variant.width, variant.value_lanes)
+    return tile(kind, numbers, lanes, variant.architecture)

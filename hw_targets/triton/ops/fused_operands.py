@@ -40,7 +40,7 @@ def prepare(problem: SSAProblem, *, backward: bool) -> Prepared:
         "scale": scale,
     }
     spread = math.sqrt(1.0 / SMALLEST_RATIO) if variant.per_row else 1.0
-    numbers = {"n": n, "padded": padded}
+    numbers: dict[str, float] = {"n": n, "padded": padded}
     own = {"first_plain": FIRST_TILE if leading else 0, "far": 2.0 * UNIT * (FAR * spread) ** 2}
     grid = (padded // LEVEL_BLOCK, batch * heads)
     run(operand_launch(variant, backward), grid, {**given, **tensors, **numbers, **own})
@@ -64,7 +64,6 @@ def variant_of(problem: SSAProblem) -> Variant:
         sparse=problem.tiles is not None,
         dropout=problem.dropout > 0,
         padding=problem.valid is not None,
-        interpreted=problem.omega.device.type == "cpu",
         architecture=_architecture(problem.omega.device),
     )
 

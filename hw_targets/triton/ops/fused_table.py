@@ -20,23 +20,23 @@ TABLE_WIDTH = 16
 UNIT = 256.0
 COEFFICIENTS = 5
 
-# Rows with |a|^2 max(1, w) up to this, a in units of d* from the centre, take the plain product. The pairs of
-# such a row that lock have |a|^2 + |b|^2 <= 2 (sqrt(8) + 1)^2 = 30; norms, three products in split precision and
-# their sum round by less than 8 2^-24 of that: 1.4e-5 in u, so 7e-6 per condition in S.
+# Rows with |a|^2 max(1, w) up to this, a in units of d* from the centre, take the plain product. The pairs
+# of such a row that lock have |a|^2 + |b|^2 <= 2 (sqrt(8) + 1)^2 = 30; norms, three products in split
+# precision and their sum round by less than 8 2^-24 of that: 1.4e-5 in u, so 7e-6 per condition in S.
 NORM_LIMIT = 8.0
 
 # A column this far from the centre, in units of d*, has u >= 4 with every plain row.
 FAR = math.sqrt(NORM_LIMIT) + 2.0
 
-# Strengths of one head may differ by row: c between 1/4 and 2^18 of the head's reference keeps operands inside
-# float16 and their low halves above its smallest step; other rows are careful.
+# Strengths of one head may differ by row: c between 1/4 and 2^18 of the head's reference keeps operands
+# inside float16 and their low halves above its smallest step; other rows are careful.
 SMALLEST_RATIO, LARGEST_RATIO = 0.25, 2.0**18
 
 # In causal layers rows of the first tile are careful, for the centre is the median of that tile.
 FIRST_TILE = 64
 
-# Largest w of the polynomial form: degree 4 errs by 8.5e-7 at w = 1.5, degree 3 by 1.2e-4 at w = 2, a tenth of
-# what one 16-bit product does.
+# Largest w of the polynomial form: degree 4 errs by 8.5e-7 at w = 1.5, degree 3 by 1.2e-4 at w = 2, a tenth
+# of what one 16-bit product does.
 POLYNOMIAL_LIMIT = {3: 2.0, 4: 1.5}
 
 
@@ -91,7 +91,7 @@ def _reference(problem: SSAProblem, c: Tensor, coupled: Tensor) -> Tensor:
 
 
 def coefficients(w: Tensor, order: int) -> Tensor:
-    """Coefficients of Q_w, S = sqrt(z) Q_w(z), for z in units of 1/UNIT: (..., COEFFICIENTS), padded by zeros.
+    """Coefficients of Q_w, S = sqrt(z) Q_w(z), for z in units of 1/UNIT: (..., COEFFICIENTS), 0 at the end.
 
     Q_w(z) = sqrt( exp(-w) (expm1(w z) + z)/z ), interpolated at Chebyshev nodes of [0, 1].
     """
