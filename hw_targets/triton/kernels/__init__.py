@@ -11,7 +11,7 @@ from .kuramoto_backward import kuramoto_by_query, kuramoto_by_source
 from .kuramoto_features import kuramoto_features, kuramoto_pull_back, kuramoto_upstream
 from .kuramoto_forward import kuramoto_forward
 from .network import network_steps
-from .order import order_prefix, order_pull, order_sums
+from .order import order_carry, order_prefix, order_pull, order_sums
 from .pair import explicit_pair
 from .ssa_backward import ssa_backward_symmetric
 from .ssa_backward_careful import ssa_backward_careful
@@ -33,6 +33,7 @@ __all__ = [
     "kuramoto_pull_back",
     "kuramoto_upstream",
     "network_steps",
+    "order_carry",
     "order_prefix",
     "order_pull",
     "order_sums",

@@ -65,6 +65,31 @@ def order_sums(
 
 
 @triton.jit
+def order_carry(
+    sums, carry, chunks,
+    REVERSE: tl.constexpr, WIDTH: tl.constexpr, LANES: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Sum, in float64, of all chunks before each one (after it, with REVERSE), (B H, chunks, WIDTH)."""
+    head = tl.program_id(1).to(tl.int64)
+    lanes = tl.program_id(0) * LANES + tl.arange(0, LANES)
+    sums += head * chunks * WIDTH
+    carry += head * chunks * WIDTH
+    total = tl.full((LANES,), 0.0, tl.float64)
+    start = chunks - 1 if REVERSE else 0
+    tl.store(carry + start * WIDTH + lanes, total.to(tl.float32), mask=lanes < WIDTH)
+    for first in range(0, chunks, BLOCK):
+        step = first + tl.arange(0, BLOCK)
+        chunk = chunks - 1 - step if REVERSE else step
+        inside = (step < chunks)[:, None] & (lanes < WIDTH)[None, :]
+        x = tl.load(sums + (chunk[:, None] * WIDTH + lanes[None, :]), mask=inside, other=0.0).to(tl.float64)
+        upto = total[None, :] + tl.associative_scan(x, 0, tl.standard._sum_combine)
+        following = chunk - 1 if REVERSE else chunk + 1
+        to = carry + (following[:, None] * WIDTH + lanes[None, :])
+        tl.store(to, upto.to(tl.float32), mask=inside & (step + 1 < chunks)[:, None])
+        total += tl.reduce(x, 0, tl.standard._sum_combine)
+
+
+@triton.jit
 def order_prefix(
     theta, valid, count, carry, order, heads, n,
     CHANNELS: tl.constexpr, LANES: tl.constexpr, BLOCK: tl.constexpr,

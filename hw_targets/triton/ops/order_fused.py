@@ -18,6 +18,7 @@ from hw_targets.triton.ops.fused_run import empty, run
 
 BLOCK = 64
 LARGEST_LANES = 16
+JOINED_LANES, JOINED_BLOCK = 32, 32
 WARPS = 4
 
 # Rounding of float32 phasors: a sum below this share of its tokens has no direction.
@@ -40,8 +41,11 @@ def order_launches(channels: int) -> dict[str, Launch]:
     """
     lanes = min(LARGEST_LANES, 1 << (channels - 1).bit_length())
     sizes = {"CHANNELS": channels, "LANES": lanes, "BLOCK": BLOCK}
+    joined = {"WIDTH": 2 * channels, "LANES": JOINED_LANES, "BLOCK": JOINED_BLOCK}
     return {
         "sums": Launch("order_sums", sizes, BLOCK, WARPS, 1),
+        "before": Launch("order_carry", {**joined, "REVERSE": False}, BLOCK, WARPS, 1),
+        "after": Launch("order_carry", {**joined, "REVERSE": True}, BLOCK, WARPS, 1),
         "prefix": Launch("order_prefix", sizes, BLOCK, WARPS, 1),
         "pull_sums": Launch("order_pull", {**sizes, "SUMS": True}, BLOCK, WARPS, 1),
         "pull": Launch("order_pull", {**sizes, "SUMS": False}, BLOCK, WARPS, 1),
@@ -62,7 +66,7 @@ def backward(theta: Tensor, valid: Tensor | None, d_order: Tensor) -> Tensor:
     shared = {"carry": _before(prepared), "d_order": d_order.float(), "vanishing": VANISHING}
     sums = empty(prepared.sums_shape, torch.float32, theta.device)
     _run("pull_sums", prepared, **shared, after=sums, written=sums)
-    after = _exclusive(sums.flip(1)).flip(1).contiguous()
+    after = _join("after", sums)
     grad = empty(theta.shape, torch.float32, theta.device)
     _run("pull", prepared, **shared, after=after, written=grad)
     return grad.to(theta.dtype)
@@ -94,9 +98,13 @@ def _before(prepared: Prepared) -> Tensor:
     """Sum of the phasors before each chunk."""
     sums = empty(prepared.sums_shape, torch.float32, prepared.arguments["theta"].device)
     _run("sums", prepared, sums=sums)
-    return _exclusive(sums)
+    return _join("before", sums)
 
 
-def _exclusive(sums: Tensor) -> Tensor:
-    total = sums.double().cumsum(dim=1)
-    return torch.cat([torch.zeros_like(total[:, :1]), total[:, :-1]], dim=1).float()
+def _join(name: str, sums: Tensor) -> Tensor:
+    """Running total of the chunks before or after each one."""
+    heads, chunks, _, channels = sums.shape
+    carry = torch.empty_like(sums)
+    grid = (-(-2 * channels // JOINED_LANES), heads)
+    run(order_launches(channels)[name], grid, {"sums": sums, "carry": carry, "chunks": chunks})
+    return carry

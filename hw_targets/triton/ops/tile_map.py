@@ -15,7 +15,8 @@ from hw_targets.triton.ops.arguments import per_head, per_row, valid_tokens
 from hw_targets.triton.ops.implementations import choose
 from hw_targets.triton.ops.normal_form import normal_form
 from hw_targets.triton.ops.problem import Implementation, Precision
-from hw_targets.triton.ops.tile_search import lockable_tiles, radius_growth, visible_columns
+from hw_targets.triton.ops.tile_boxes import radius_growth
+from hw_targets.triton.ops.tile_search import lockable_tiles, visible_columns
 from oscsim.errors import ConfigError
 
 

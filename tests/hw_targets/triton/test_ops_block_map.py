@@ -9,11 +9,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hw_targets.triton.ops import fused_table, tile_search
+from hw_targets.triton.ops import fused_table
 from hw_targets.triton.ops.native.build import FOLDER
 from hw_targets.triton.ops.ssa import ssa_attention
+from hw_targets.triton.ops.tile_boxes import NORM_LIMIT, radius_growth
 from hw_targets.triton.ops.tile_map import BlockMap, block_map, from_tensors
-from hw_targets.triton.ops.tile_search import lockable_tiles, radius_growth
+from hw_targets.triton.ops.tile_search import lockable_tiles
 from hw_targets.triton.ops.tile_shape import tile_shape
 from oscsim.errors import ConfigError
 
@@ -119,7 +120,7 @@ def test_a_ramp_with_a_window_of_128_keeps_five_tiles_per_row():
 def test_no_implementation_uses_its_product_form_further_out_than_the_bound_assumes():
     header = (FOLDER / "prepare.h").read_text()
     (native,) = re.findall(r"PRODUCT_LIMIT = ([0-9.]+)f", header)
-    assert max(float(native), fused_table.NORM_LIMIT) <= tile_search.NORM_LIMIT
+    assert max(float(native), fused_table.NORM_LIMIT) <= NORM_LIMIT
 
 
 def test_candidates_are_chunked_without_a_seam(monkeypatch):
