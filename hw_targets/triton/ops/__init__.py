@@ -50,7 +50,26 @@ _HOME = {
     "synchronization_matrix": "matrix",
 }
 
-__all__ = ["ssa_attention"]
+__all__ = [
+    "COUPLING_FLOOR",
+    "EDGE_SMOOTHING",
+    "BlockMap",
+    "Edge",
+    "Implementation",
+    "KuramotoCache",
+    "Precision",
+    "SSACache",
+    "block_map",
+    "frequency_order",
+    "kuramoto_attention",
+    "order_parameter",
+    "padded_last",
+    "prefix_order_parameter",
+    "reorder",
+    "restore",
+    "ssa_attention",
+    "synchronization_matrix",
+]
 
 
 def __getattr__(name: str) -> Any:
