@@ -9,15 +9,8 @@ Doing it here and not per tile saves most of the instructions of a tile: a sourc
 import triton
 import triton.language as tl
 
+from .kuramoto_angle import cosine_sine, turned
 from .kuramoto_tile import deinterleave, interleave, power_of_two, store_operand
-
-
-@triton.jit
-def turned(cosine, sine, angle):
-    """``e^{i angle}`` times a unit vector."""
-    turn_cos = tl.cos(angle)
-    turn_sin = tl.sin(angle)
-    return cosine * turn_cos - sine * turn_sin, sine * turn_cos + cosine * turn_sin
 
 
 @triton.jit
@@ -40,8 +33,7 @@ def kuramoto_features(
     cell = tokens[:, None].to(tl.int64) * CHANNELS + lanes
     at = one * n * CHANNELS + cell
     phase = tl.load(theta + at, mask=inside, other=0.0).to(tl.float32)
-    cosine = tl.cos(phase)
-    sine = tl.sin(phase)
+    cosine, sine = cosine_sine(phase)
     turn = tl.load(angle + one % heads * n * CHANNELS + cell, mask=inside, other=0.0)
     phi_cos, phi_sin = turned(cosine, sine, turn)
     to = (one * padded + tokens[:, None]) * WIDTH + tl.arange(0, WIDTH)[None, :]
@@ -82,7 +74,8 @@ def kuramoto_upstream(
     g = g * inverse[:, None]
     to = (one * padded + tokens[:, None]) * WIDTH + tl.arange(0, WIDTH)[None, :]
     size = tl.num_programs(1).to(tl.int64) * padded * WIDTH
-    store_operand(d_mean, to, size, interleave(-g * tl.sin(phase), g * tl.cos(phase), BLOCK, WIDTH), PARTS)
+    cosine, sine = cosine_sine(phase)
+    store_operand(d_mean, to, size, interleave(-g * sine, g * cosine, BLOCK, WIDTH), PARTS)
     a = tl.load(increment + at, mask=inside, other=0.0).to(tl.float32)
     tl.store(factor + one * padded + tokens, biggest)
     tl.store(own + one * padded + tokens, tl.reduce(g * a, 1, tl.standard._sum_combine))
@@ -108,8 +101,7 @@ def kuramoto_pull_back(
     cell = tokens[:, None].to(tl.int64) * CHANNELS + lanes
     at = one * n * CHANNELS + cell
     phase = tl.load(theta + at, mask=inside, other=0.0).to(tl.float32)
-    cosine = tl.cos(phase)
-    sine = tl.sin(phase)
+    cosine, sine = cosine_sine(phase)
     turn = tl.load(angle + one % heads * n * CHANNELS + cell, mask=inside, other=0.0)
     phi_cos, phi_sin = turned(cosine, sine, turn)
     source = (one * padded + tokens[:, None]) * WIDTH + tl.arange(0, WIDTH)[None, :]

@@ -6,6 +6,7 @@
 import triton
 import triton.language as tl
 
+from .kuramoto_angle import cosine_sine
 from .kuramoto_tile import deinterleave, exponent_of, load_operand, product, rest_of
 
 
@@ -83,8 +84,7 @@ def kuramoto_forward(
     at = (one * n + first) * CHANNELS + (local[:, None] * CHANNELS + lanes)
     inside = (rows < n)[:, None] & (lanes < CHANNELS)
     phase = tl.load(theta + at, mask=inside & taking[:, None], other=0.0).to(tl.float32)
-    cosine = tl.cos(phase)
-    sine = tl.sin(phase)
+    cosine, sine = cosine_sine(phase)
     tangent = tl.where(taking[:, None], cosine * imaginary - sine * real, 0.0)
     tl.store(increment + at, tangent, mask=inside)
     tl.store(radial + at, tl.where(taking[:, None], cosine * real + sine * imaginary, 0.0), mask=inside)
