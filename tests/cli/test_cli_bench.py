@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from hw_targets.triton.bench import gate
+from hw_targets.triton.bench.options import CASES
 from hw_targets.triton.ops import eager
 
 SMALL = ("--impl", "eager", "--heads", 2, "--channels", 8, "--n", 24, "--n", 32)
@@ -26,7 +27,7 @@ def test_quick_run_writes_everything(cli, tmp_path):
     assert result.code == 0, result.err
     content = result.json()
     assert content["passed"] and content["machine"]["implementation"] == "eager"
-    assert {row["case"] for row in content["rows"]} == {"ssa", "ssa-causal", "ssa-sparse", "kuramoto"}
+    assert {row["case"] for row in content["rows"]} == set(CASES)
     assert {row["what"] for row in content["rows"]} == {"forward", "forward+backward"}
     assert len((tmp_path / "x.csv").read_text().splitlines()) == 1 + len(content["rows"])
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")

@@ -34,13 +34,13 @@ from hw_targets.triton.bench.session import Session  # noqa: E402
 BUDGET_S = 330.0
 """No further measurement begins after this; a machine may be lent for six minutes."""
 REAL = BenchOptions(impl="triton", device="cuda", repeats=7, flex=True)
+DENSE = ("ssa", "ssa-causal", "ssa-prefix", "kuramoto")
+LOW = {"dtype": "bfloat16", "precision": "fast"}
 RUNS = (
-    ("float32, accurate", replace(REAL, cases=("ssa", "ssa-causal", "kuramoto"), sizes=(2048, 8192))),
-    ("bfloat16, fast", replace(
-        REAL, cases=("ssa", "ssa-causal", "kuramoto"), sizes=(2048, 8192), dtype="bfloat16", precision="fast",
-    )),
+    ("float32, accurate", replace(REAL, cases=DENSE, sizes=(2048, 8192))),
+    ("bfloat16, fast", replace(REAL, cases=DENSE, sizes=(2048, 8192), **LOW)),
     ("sparse", replace(REAL, cases=("ssa-sparse",), sizes=(4096, 16384, 65536), flex=False)),
-)  # fmt: skip
+)
 DRY = BenchOptions(
     cases=("ssa",), sizes=(16,), impl="triton", repeats=3, heads=1, channels=16, memory=False, dense=False
 )

@@ -58,7 +58,10 @@ def flex(load: Workload, device: str) -> Contender:
     """Compiled FlexAttention: softmax of log S is S over its row sum, so this score_mod is exact."""
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-    given, n = load.learned, load.n
+    given, n, on_gpu = load.learned, load.n, device == "cuda"
+    leaves = [given["omega"], given["values"]]
+    if not on_gpu:  # there it refuses anything that wants a gradient
+        given = {name: x.detach() for name, x in given.items()}
     compiled: Any = torch.compile(flex_attention, dynamic=False)
     mask = None
     if load.case.causal:
@@ -84,7 +87,5 @@ def flex(load: Workload, device: str) -> Contender:
             omega, omega, values.to(omega.dtype), score_mod=log_sync, block_mask=mask, scale=1.0
         ).to(values.dtype)
 
-    on_gpu = device == "cuda"
-    leaves = [given["omega"], given["values"]]
     note = "gradients by omega and values alone" if on_gpu else "torch has no backward pass of it on a CPU"
     return Contender(FLEX, call, leaves, load.d_output, backward=on_gpu, note=note)

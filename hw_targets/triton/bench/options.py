@@ -26,13 +26,18 @@ class Case:
     causal: bool
     sparse: bool
     sizes: tuple[int, ...]
+    per_row: bool = False
 
 
 CASES = {
     case.name: case
     for case in (
         Case("ssa", "SSA, full mask, every tile active", "ssa", False, False, (2048, 4096, 8192)),
-        Case("ssa-causal", "SSA, causal, r of the prefix per row", "ssa", True, False, (2048, 4096, 8192)),
+        Case("ssa-causal", "SSA, causal, one r per head", "ssa", True, False, (2048, 4096, 8192)),
+        Case(
+            "ssa-prefix", "SSA, causal, r of the prefix, one per row", "ssa", True, False, (2048, 4096, 8192),
+            per_row=True,
+        ),
         Case(
             "ssa-sparse", "SSA, full mask, learned ramp, window ±128, block map", "ssa", False, True,
             (4096, 8192, 16384, 32768, 65536),

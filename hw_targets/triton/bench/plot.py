@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from hw_targets.triton.bench.contender import BOTH, FORWARD, OURS, SDPA
+from hw_targets.triton.bench.options import CASES
 from hw_targets.triton.bench.results import Report, Row
 
 # Okabe and Ito's colour-blind safe hues and a marker each, in the order contenders are met.
@@ -58,7 +59,7 @@ def _bars(axes: Axes, rows: list[Row], looks: dict[str, tuple[str, str]], case: 
     ends = [end for _, ratio in shown for end in (ratio.low, ratio.high)]
     axes.set_xlim(0.8 * min([0.8, *ends]), 1.6 * max([1.25, *ends]))
     axes.set_xlabel("time / SDPA float32, median and quartiles (left of 1 is faster)")
-    axes.set_title(case)
+    axes.set_title(CASES[case].title)
 
 
 def _lines(axes: Axes, rows: list[Row], looks: dict[str, tuple[str, str]]) -> None:

@@ -103,8 +103,8 @@ def over_rows(allowed: Tensor, dim: int | tuple[int, ...]) -> Tensor:
 DRAWS = 3
 """Noisy runs; few elements (alpha, gain) would otherwise hide a small draw."""
 _MARGIN = 4.0
-# Where rounding could hide everything (16-bit gradients near the edge), zeros still do not pass; sums over all
-# tokens (few elements) may cancel down to their rounding, so this holds for the others.
+# Where rounding could hide everything (16-bit gradients near the edge), zeros still do not pass. Sums over
+# all tokens (few elements) may cancel down to their rounding; this holds for the others.
 _LARGEST_SHARE, _MANY = 0.5, 64
 
 

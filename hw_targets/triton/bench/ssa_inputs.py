@@ -39,7 +39,7 @@ def draw(
         omega = _ramp(omega, radius)
     else:
         omega = omega * radius / unit_quantile(channels, LOCKED_SHARE, generator)
-    if case.causal:
+    if case.per_row:
         order = _prefix_order((2 * torch.rand(shape, generator=generator) - 1) * limit[:, None, None])
     learned = {
         "omega": omega.float(),
@@ -81,7 +81,7 @@ def locking(case: Case, learned: dict[str, Tensor], generator: torch.Generator) 
     omega = learned["omega"].double()
     n = omega.shape[-2]
     order = learned["order_parameter"]
-    order = order if case.causal else order[..., None]
+    order = order if case.per_row else order[..., None]
     inverse = normal_form(learned["alpha"], learned["gain"], order).inverse_square.expand(*omega.shape[:3])
     rows = torch.randperm(n, generator=generator)[: max(16, min(n, _CELLS // (omega.shape[1] * n)))]
     distance = torch.cdist(omega[:, :, rows], omega, compute_mode="donot_use_mm_for_euclid_dist")

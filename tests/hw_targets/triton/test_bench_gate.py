@@ -18,14 +18,14 @@ from hw_targets.triton.ops import eager
 from oscsim.errors import ConfigError
 
 OPTIONS = BenchOptions(impl="eager", heads=2, channels=8, memory=False, repeats=3)
-SIZES = {"ssa": (17,), "ssa-causal": (33,), "ssa-sparse": (320,), "kuramoto": (33,)}
+SIZES = {"ssa": (17,), "ssa-causal": (33,), "ssa-prefix": (33,), "ssa-sparse": (320,), "kuramoto": (33,)}
 
 
 def checks(case="ssa", **changes):
     return gate.check_case(CASES[case], replace(OPTIONS, **changes), SIZES[case])
 
 
-@pytest.mark.parametrize("case", ["ssa", "ssa-causal"])
+@pytest.mark.parametrize("case", ["ssa", "ssa-prefix"])
 def test_reference_is_the_definition(case, monkeypatch):
     load = build(CASES[case], 33, OPTIONS, batch=2)
     rounding = Rounding.of(OPTIONS)
@@ -73,7 +73,7 @@ def test_a_right_build_passes(case):
 
 
 @pytest.mark.parametrize("change", [{"precision": "fast"}, {"dtype": "bfloat16"}])
-@pytest.mark.parametrize("case", ["ssa-causal", "kuramoto"])
+@pytest.mark.parametrize("case", ["ssa-prefix", "kuramoto"])
 def test_a_right_build_in_16_bits_passes(case, change):
     assert [str(check) for check in checks(case, **change) if not check.ok] == []
 
@@ -99,7 +99,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("wrong", list(WRONG))
-@pytest.mark.parametrize("case", ["ssa", "ssa-causal"])
+@pytest.mark.parametrize("case", ["ssa", "ssa-prefix"])
 def test_a_wrong_build_is_rejected(case, wrong, monkeypatch):
     which, spoil, named = WRONG[wrong]
     right = getattr(eager, which)
