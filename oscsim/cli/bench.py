@@ -33,7 +33,7 @@ def bench(
         str | None, typer.Option(help="cpu or cuda; default: cuda where torch sees one.")
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="Of native: portable, avx2, avx512; default: best.")
+        str | None, typer.Option(help="Of native: portable, avx2, avx512, amx; default: best.")
     ] = None,
     precision: Annotated[str, typer.Option(help="accurate, fast or fp32.")] = "accurate",
     dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16.")] = "float32",

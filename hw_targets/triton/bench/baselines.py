@@ -87,5 +87,9 @@ def flex(load: Workload, device: str) -> Contender:
             omega, omega, values.to(omega.dtype), score_mod=log_sync, block_mask=mask, scale=1.0
         ).to(values.dtype)
 
-    note = "gradients by omega and values alone" if on_gpu else "torch has no backward pass of it on a CPU"
+    note = (
+        "in float32; gradients by omega and values alone"
+        if on_gpu
+        else "torch has no backward pass of it on a CPU"
+    )
     return Contender(FLEX, call, leaves, load.d_output, backward=on_gpu, note=note)
