@@ -109,10 +109,10 @@ def empty_promise(promise: Accuracy) -> str | None:
 FLOAT64 = Accuracy(FLOAT64_EPSILON)
 FLOAT32 = Accuracy(FLOAT32_EPSILON)
 
-# Frequencies rounded to float16 (2^-11 of their distance from the centre, at most sqrt(8/max(1, w)) lock radii
-# d*): both ends of a pair move d by at most 2 * 2^-11 * sqrt(8) d*, and rho = d exp(alpha d^2)/(K r) by (1 + w)
-# times that at the edge, largest near w = 1: 5.5e-3, doubled for the rounding of S and V to bfloat16 (2^-9
-# each) and then rounded up to 2^-6. Cells closer to the edge than that are undecided.
+# Frequencies rounded to float16 (2^-11 of their distance from the centre, at most sqrt(8/max(1, w)) lock
+# radii d*): both ends of a pair move d by at most 2 * 2^-11 * sqrt(8) d*, and rho = d exp(alpha d^2)/(K r) by
+# (1 + w) times that at the edge, largest near w = 1: 5.5e-3, doubled for the rounding of S and V to bfloat16
+# (2^-9 each) and then rounded up to 2^-6. Cells closer to the edge than that are undecided.
 SIXTEEN_BIT_EPSILON = 2.0**-6
 SIXTEEN_BIT = Accuracy(
     SIXTEEN_BIT_EPSILON, band=SIXTEEN_BIT_EPSILON, excluded_share=EXCLUDED_SHARE_FIXED_POINT
