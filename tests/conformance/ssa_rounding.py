@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 # First tokens of blocks of this many are the centres whose products are rounded.
-TILE = 96
+TILE = 192
 # A product form is used up to |a|^2 = 8 in units of the lock radius, and a pair that can lock then has
 # |a| + |b| <= 2 sqrt(8) + 1.
 LARGEST_NORM = (2 * 8**0.5 + 1) ** 2

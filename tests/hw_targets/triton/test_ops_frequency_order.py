@@ -37,7 +37,7 @@ def test_attention_does_not_depend_on_the_order(impl):
     (gradient,) = torch.autograd.grad(restored.square().sum(), omega)
     torch.testing.assert_close(gradient, expected, rtol=0, atol=100 * FLOAT32_EPSILON * expected.abs().max())
     unsorted = block_map(omega, order_parameter=r, padding=padding, value_width=5, **options)
-    assert unsorted.active_share == 1.0 and tiles.active_share < 0.6
+    assert unsorted.active_share == 1.0 and tiles.active_share < 0.7
 
 
 @pytest.mark.parametrize("n", [1, 3, 96, 97, 1000])

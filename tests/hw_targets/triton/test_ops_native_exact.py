@@ -9,14 +9,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from hw_targets.triton.ops import native_ssa
+from hw_targets.triton.ops import block_map, native_ssa
+from hw_targets.triton.ops.normal_form import normal_form
 from hw_targets.triton.ops.problem import SSAProblem
-from hw_targets.triton.ops.tile_map import BlockMap
-from hw_targets.triton.ops.tile_search import lockable_tiles, radius_growth
-from hw_targets.triton.ops.tile_shape import tile_shape
 
 ENGINES = native_ssa.engines()
-N = 700  # eight tiles of 96, two groups of four
+N = 1000  # six tiles of 192, two groups of up to four
 
 
 def problem(n: int = N, heads: int = 2, batch: int = 1, rows: bool = False, **fields: Any) -> SSAProblem:
@@ -71,7 +69,7 @@ def test_later_tokens_change_no_bit_of_a_causal_row(dtype: torch.dtype, rows: bo
     given = replace(given, omega=given.omega.to(dtype))
     with native_ssa.using(engine):
         before = native_ssa.forward(given)
-        for cut in (1, 97, 150, 288):
+        for cut in (1, 97, 193, 288):
             omega, values = given.omega.clone(), given.values.clone()
             omega[:, :, cut:] = 3.0 * omega[:, :, cut:].flip(2) - 100.0
             values[:, :, cut:] = 1e3
@@ -89,12 +87,24 @@ def test_later_tokens_change_no_bit_of_a_causal_row(dtype: torch.dtype, rows: bo
 @KINDS
 def test_sparse_equals_dense(causal: bool, rows: bool, engine: str) -> None:
     valid = torch.arange(N)[None] % 7 > 0
-    given = problem(rows=rows, causal=causal, valid=valid)
-    tile = tile_shape("native", 8, 24, "accurate")
-    lists = lockable_tiles(
-        given.omega, given.inverse_square, valid, causal, *tile, radius_growth(8, "accurate")
+    alpha, gain, order = (
+        torch.tensor([0.3, 0.9]),
+        torch.tensor([1.1, 1.4]),
+        torch.ones(1, 2, N if rows else 1),
     )
-    tiles = BlockMap(*tile, *lists, 1, 2, N, causal)
+    order *= torch.linspace(1.0, 0.6, order.shape[-1])
+    form = normal_form(alpha, gain, order)
+    given = replace(problem(rows=rows, causal=causal, valid=valid), **form._asdict())
+    tiles = block_map(
+        given.omega,
+        alpha=alpha,
+        gain=gain,
+        order_parameter=order,
+        causal=causal,
+        padding=~valid,
+        impl="native",
+        value_width=24,
+    )
     assert tiles.active_share < 0.7
     dropped = {"dropout": 0.2, "seed": torch.tensor(3)}
     with native_ssa.using(engine):
@@ -137,7 +147,7 @@ def test_batched_equals_looped(causal: bool, rows: bool, engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("n", [1, 17, 96, 97, 200])
+@pytest.mark.parametrize("n", [1, 17, 192, 193])
 def test_every_output_is_written(n: int, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     empty = torch.empty
     monkeypatch.setattr(torch, "empty", lambda *shape: empty(*shape).fill_(torch.nan))
@@ -155,7 +165,7 @@ def test_the_last_rows_alone_are_those_of_all_rows(causal: bool, engine: str) ->
     given = problem(n=300, rows=True, causal=causal)
     with native_ssa.using(engine):
         whole = native_ssa.forward(given)
-        for first in (1, 95, 96, 250, 299):
+        for first in (1, 191, 192, 250, 299):
             part = native_ssa.forward(replace(given, first_row=first))
             assert part.output.shape[2] == 300 - first
             if engine == "portable":  # BLAS chooses its own order of sums by the size of a product

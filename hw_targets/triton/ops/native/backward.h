@@ -58,7 +58,7 @@ inline void subtract_scaled(float *to, float factor, const float *x, int64_t dep
 inline void subtract_sums(const Head &head, Scratch &scratch, const Pair &pair, bool columns_too) {
   float *columns_total = scratch.column_total;
   std::memset(columns_total, 0, pair.columns * sizeof(float));
-  for (int i = 0; i < pair.rows; i++) {
+  for (int i = pair.skipped; i < pair.rows; i++) {
     vec total = {};
     const float *slope = scratch.slope + i * scratch.stride;
     for (int j = 0; j < pair.columns; j += LANES) {
@@ -84,33 +84,37 @@ inline void spread_omega(const Head &head, Scratch &scratch, const Pair &pair, b
     if (head.present[token]) centre_row(head, token, head.centre[pair.column_tile], b);
     else std::memset(b, 0, depth * sizeof(float));
   }
-  for (int i = 0; i < pair.rows; i++)
+  for (int i = pair.skipped; i < pair.rows; i++)
     if (scratch.way[i] != NOBODY && scratch.outside[i]) spread_row(head, scratch, pair, i, columns_too);
   subtract_sums(head, scratch, pair, columns_too);
-  sum_product<false>(pair.rows, depth, pair.columns, scratch.slope, scratch.stride, scratch.column_centred, depth,
-                     head.omega_sum + pair.row_first * depth, depth);
+  const int rows = pair.rows - pair.skipped;
+  const float *slope = scratch.slope + pair.skipped * scratch.stride;
+  sum_product<false>(rows, depth, pair.columns, slope, scratch.stride, scratch.column_centred, depth,
+                     head.omega_sum + (pair.row_first + pair.skipped) * depth, depth);
   if (columns_too)
-    sum_product<true>(rounded(pair.columns, ROW_STEP, head.problem.tile), depth, pair.rows, scratch.slope,
-                      scratch.stride, scratch.row_centred, depth, head.omega_sum + pair.column_first * depth, depth);
+    sum_product<true>(rounded(pair.columns, ROW_STEP, head.problem.tile), depth, rows, slope, scratch.stride,
+                      scratch.row_centred + pair.skipped * depth, depth, head.omega_sum + pair.column_first * depth,
+                      depth);
 }
 
 template <bool BOTH>
 inline void backward_pair(const Head &head, Scratch &scratch, int64_t row_tile, int64_t column_tile) {
-  const Pair pair(head, row_tile, column_tile);
+  Pair pair(head, row_tile, column_tile);
   if (!mismatches(head, scratch, pair)) return;
-  const int64_t stride = head.stride, wide = head.width;
-  score_product(pair.rows, pair.columns, stride, head.gradient + pair.row_first * stride, stride,
-                head.packed_values + pair.column_first * packed_floats(stride), scratch.slope, scratch.stride);
+  const int64_t stride = head.stride, wide = head.width, first = pair.row_first + pair.skipped;
+  const int rows = pair.rows - pair.skipped;
+  const float *score = scratch.score + pair.skipped * scratch.stride;
+  score_product(rows, pair.columns, stride, head.gradient + first * stride, stride,
+                head.packed_values + pair.column_first * packed_floats(stride),
+                scratch.slope + pair.skipped * scratch.stride, scratch.stride);
   gradient_rows_by_edge<BOTH>(head, scratch, pair);
   const bool columns_too = !BOTH || !pair.diagonal();
   if (BOTH)
-    sum_product<false>(pair.rows, wide, pair.columns, scratch.score, scratch.stride,
-                       head.gradient + pair.column_first * stride, stride, head.values_sum + pair.row_first * wide,
-                       wide);
+    sum_product<false>(rows, wide, pair.columns, score, scratch.stride, head.gradient + pair.column_first * stride,
+                       stride, head.values_sum + first * wide, wide);
   if (columns_too)
-    sum_product<true>(rounded(pair.columns, ROW_STEP, head.problem.tile), wide, pair.rows, scratch.score,
-                      scratch.stride, head.gradient + pair.row_first * stride, stride,
-                      head.values_sum + pair.column_first * wide, wide);
+    sum_product<true>(rounded(pair.columns, ROW_STEP, head.problem.tile), wide, rows, score, scratch.stride,
+                      head.gradient + first * stride, stride, head.values_sum + pair.column_first * wide, wide);
   spread_omega(head, scratch, pair, columns_too);
 }
 

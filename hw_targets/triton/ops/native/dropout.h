@@ -11,7 +11,8 @@ inline uint32_t mix(uint32_t x) {
 // scratch.keep = 1/(1 - p) where the weight stays, else 0.
 inline void keep_row(const Head &head, Scratch &scratch, const Pair &pair, int i) {
   const Problem &p = head.problem;
-  const uint32_t word = mix(mix(p.seed + uint32_t(head.index) * 0x9e3779b1u) + uint32_t(pair.row_first + i) * 0x85ebca77u);
+  const uint32_t word =
+      mix(mix(p.seed + uint32_t(head.index) * 0x9e3779b1u) + uint32_t(pair.row_first + i) * 0x85ebca77u);
   for (int j = 0; j < pair.columns; j++) {
     const uint32_t hash = mix(word + uint32_t(pair.column_first + j) * 0xc2b2ae3du);
     scratch.keep[j] = hash >= p.threshold ? p.keep_factor : 0.0f;

@@ -2,16 +2,18 @@
 
 // Both directions of a pair of tiles at once: S_ij = S_ji, so half of the scores are enough.
 inline void forward_both(const Head &head, Scratch &scratch, int64_t row_tile, int64_t column_tile) {
-  const Pair pair(head, row_tile, column_tile);
+  Pair pair(head, row_tile, column_tile);
   if (!mismatches(head, scratch, pair)) return;
-  const int64_t wide = head.width;
+  const int64_t wide = head.width, first = pair.row_first + pair.skipped;
+  const int rows = pair.rows - pair.skipped;
+  const float *score = scratch.score + pair.skipped * scratch.stride;
   weigh_symmetric(head, scratch, pair, head.total + pair.row_first,
                   pair.diagonal() ? nullptr : head.total + pair.column_first);
-  sum_product<false>(pair.rows, wide, pair.columns, scratch.score, scratch.stride,
-                     head.values + pair.column_first * wide, wide, head.output + pair.row_first * wide, wide);
+  sum_product<false>(rows, wide, pair.columns, score, scratch.stride, head.values + pair.column_first * wide, wide,
+                     head.output + first * wide, wide);
   if (pair.diagonal()) return;
-  sum_product<true>(rounded(pair.columns, ROW_STEP, head.problem.tile), wide, pair.rows, scratch.score, scratch.stride,
-                    head.values + pair.row_first * wide, wide, head.output + pair.column_first * wide, wide);
+  sum_product<true>(rounded(pair.columns, ROW_STEP, head.problem.tile), wide, rows, score, scratch.stride,
+                    head.values + first * wide, wide, head.output + pair.column_first * wide, wide);
 }
 
 // output = weighted sum / total for the wanted rows of a tile; 0 for rows that take no part.
@@ -37,13 +39,14 @@ inline void forward_rows(const Head &head, Scratch &scratch, int64_t row_tile) {
   std::memset(scratch.output, 0, p.tile * head.width * sizeof(float));
   std::memset(scratch.total, 0, p.tile * sizeof(float));
   for_columns(head, row_tile, 0, head.tiles, [&](int64_t column_tile) {
-    const Pair pair(head, row_tile, column_tile, skip);
+    Pair pair(head, row_tile, column_tile, skip);
     if (!mismatches(head, scratch, pair)) return;
     weigh(head, scratch, pair, scratch.total);
     if (p.dropout) drop_weights(head, scratch, pair);
-    sum_product<false>(pair.rows - skip, head.width, pair.columns, scratch.score + skip * scratch.stride,
-                       scratch.stride, head.values + pair.column_first * head.width, head.width,
-                       scratch.output + skip * head.width, head.width);
+    sum_product<false>(pair.rows - pair.skipped, head.width, pair.columns,
+                       scratch.score + pair.skipped * scratch.stride, scratch.stride,
+                       head.values + pair.column_first * head.width, head.width,
+                       scratch.output + pair.skipped * head.width, head.width);
   });
   write_rows(head, row_tile, scratch.output, scratch.total);
 }

@@ -61,7 +61,7 @@ inline void gradient_rows(const Head &head, Scratch &scratch, const Pair &pair) 
   // a symmetric diagonal tile holds every pair twice
   const float share = BOTH && pair.diagonal() ? 0.5f : 1.0f;
   for (int j = 0; j < pair.columns && !p.dropout; j++) scratch.keep[j] = 1.0f;
-  for (int i = 0; i < pair.rows; i++) {
+  for (int i = pair.skipped; i < pair.rows; i++) {
     if (p.dropout) keep_row(head, scratch, pair, i);
     if (scratch.way[i] == NOBODY || scratch.way[i] == COMPARISON) {
       constant_row(scratch, pair, i, !BOTH);

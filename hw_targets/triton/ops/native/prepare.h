@@ -64,5 +64,6 @@ inline void prepare_tile(const Head &head, Scratch &scratch, int64_t tile) {
     for (int k = 0; k < head.depth; k++) b[k] = present ? -2.0f * b[k] : 0.0f;
   }
   head.tile_reach[tile] = std::sqrt(largest);
-  pack(size, head.problem.channels, scratch.column_centred, head.depth, head.packed + first * packed_floats(head.problem.channels));
+  pack(size, head.problem.channels, scratch.column_centred, head.depth,
+       head.packed + first * packed_floats(head.problem.channels));
 }

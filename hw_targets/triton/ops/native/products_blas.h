@@ -3,6 +3,10 @@
 
 #include "products_registers.h"
 
+// BLAS may sum in another order when a product has other sizes, and the bits of a causal row must not depend on
+// whether later rows can lock: no rows are left out.
+constexpr bool TRIMMED = false;
+
 // Of packed columns, for each column.
 inline int64_t packed_floats(int64_t depth) { return depth; }
 

@@ -2,6 +2,9 @@
 
 #include "products_registers.h"
 
+// Rows of a product may be left out at either end: the bits of the others do not depend on it.
+constexpr bool TRIMMED = true;
+
 // Of packed columns, for each column.
 inline int64_t packed_floats(int64_t depth) { return depth; }
 

@@ -8,7 +8,7 @@ inline int rounded(int64_t count, int64_t step, int64_t most) {
 
 struct Pair {
   int64_t row_tile, column_tile, row_first, column_first;
-  int skipped, rows, columns;  // rows before `skipped` are not needed
+  int skipped, rows, columns;  // rows skipped..rows-1 are computed, with all columns
 
   Pair(const Head &head, int64_t row, int64_t column, int skip = 0)
       : row_tile(row), column_tile(column), row_first(row * head.problem.tile),
@@ -23,10 +23,11 @@ inline bool out_of_reach(float norm, float tile_reach, float reach) {
   return std::sqrt(norm) * (1.0f - 1e-5f) - tile_reach * (1.0f + 1e-5f) > reach;
 }
 
-// Centre the rows on the column tile and decide how each is computed; false if none can lock.
-inline bool centre_rows(const Head &head, Scratch &scratch, const Pair &pair) {
+// Centre the rows on the column tile and decide how each is computed; only those between the first and the last
+// that can lock are left in the pair. False if there are none.
+inline bool centre_rows(const Head &head, Scratch &scratch, Pair &pair) {
   const int64_t centre = head.centre[pair.column_tile];
-  bool any = false;
+  int first = pair.rows, last = -1;
   for (int i = pair.skipped; i < pair.rows; i++) {
     const int64_t token = pair.row_first + i;
     float *a = scratch.row_centred + i * head.depth, norm = 0.0f;
@@ -42,9 +43,15 @@ inline bool centre_rows(const Head &head, Scratch &scratch, const Pair &pair) {
     scratch.column_norm[i] = way == PRODUCT || way == NOBODY ? head.column_norm_of(pair.column_tile) : scratch.absence;
     // a row beyond any use must not overflow in the products
     if (way == NOBODY || (way != PRODUCT && scratch.outside[i])) std::memset(a, 0, head.depth * sizeof(float));
-    any |= way != NOBODY;
+    if (way == NOBODY) continue;
+    first = std::min(first, i);
+    last = i;
   }
-  return any;
+  if (last >= 0 && TRIMMED) {
+    pair.skipped = std::max(pair.skipped, first / ROW_STEP * ROW_STEP);
+    pair.rows = rounded(last + 1, ROW_STEP, pair.rows);
+  }
+  return last >= 0;
 }
 
 // Frequencies of the columns channel by channel, for vectors across columns.
@@ -117,14 +124,14 @@ inline void finish_diagonal(const Head &head, Scratch &scratch, const Pair &pair
 
 // score + row_norm + column_norm = |omega_i - omega_j|^2 afterwards; S itself in rows of COMPARISON.
 // False: no pair of these tiles can lock, and nothing was computed.
-inline bool mismatches(const Head &head, Scratch &scratch, const Pair &pair) {
+inline bool mismatches(const Head &head, Scratch &scratch, Pair &pair) {
   if (head.centre[pair.row_tile] < 0 || head.centre[pair.column_tile] < 0) return false;
   if (!centre_rows(head, scratch, pair)) return false;
   const int skip = pair.skipped;
   if (!head.problem.direct)
     score_product(pair.rows - skip, pair.columns, head.problem.channels, scratch.row_centred + skip * head.depth,
-                  head.depth, head.packed + pair.column_first * packed_floats(head.problem.channels), scratch.score + skip * scratch.stride,
-                  scratch.stride);
+                  head.depth, head.packed + pair.column_first * packed_floats(head.problem.channels),
+                  scratch.score + skip * scratch.stride, scratch.stride);
   direct_rows(head, scratch, pair);
   if (pair.diagonal()) finish_diagonal(head, scratch, pair);
   return true;

@@ -32,7 +32,8 @@ inline void emulated_dot(int c, int a, int b) {
       float total;
       std::memcpy(&total, emulated_tiles[c].bytes[m] + 4 * n, 4);
       for (int k = 0; k < 32; k++)
-        total += widened(emulated_tiles[a].bytes[m] + 2 * k) * widened(emulated_tiles[b].bytes[k / 2] + 4 * n + k % 2 * 2);
+        total += widened(emulated_tiles[a].bytes[m] + 2 * k) *
+                 widened(emulated_tiles[b].bytes[k / 2] + 4 * n + k % 2 * 2);
       std::memcpy(emulated_tiles[c].bytes[m] + 4 * n, &total, 4);
     }
 }

@@ -26,8 +26,8 @@ inline void for_columns(const Head &head, int64_t row_tile, int64_t first, int64
   }
   const int32_t *start = p.row_start + head.index * head.tiles + row_tile;
   const int32_t *end = p.row_columns + start[1];
-  for (const int32_t *at = std::lower_bound(p.row_columns + start[0], end, int32_t(first)); at < end && *at < last; at++)
-    visit(*at);
+  const int32_t *at = std::lower_bound(p.row_columns + start[0], end, int32_t(first));
+  for (; at < end && *at < last; at++) visit(*at);
 }
 
 template <class Visit>

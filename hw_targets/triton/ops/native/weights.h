@@ -48,19 +48,19 @@ template <int ROWS, bool COLUMN_SUMS>
 inline void weigh_rows_by_law(const Head &head, Scratch &scratch, const Pair &pair, int first, float *rows_total,
                               float *columns_total) {
   const int64_t token = pair.row_first + first;
-  switch (token < head.problem.tokens ? head.problem.law[head.row(token)] : EXPONENTIAL) {
-    case EQUALITY: return weigh_rows<EQUALITY, ROWS, COLUMN_SUMS>(head, scratch, pair, first, rows_total, columns_total);
-    case 4: return weigh_rows<4, ROWS, COLUMN_SUMS>(head, scratch, pair, first, rows_total, columns_total);
-    case 6: return weigh_rows<6, ROWS, COLUMN_SUMS>(head, scratch, pair, first, rows_total, columns_total);
-    case 9: return weigh_rows<9, ROWS, COLUMN_SUMS>(head, scratch, pair, first, rows_total, columns_total);
-    default: return weigh_rows<EXPONENTIAL, ROWS, COLUMN_SUMS>(head, scratch, pair, first, rows_total, columns_total);
-  }
+  const int law = token < head.problem.tokens ? head.problem.law[head.row(token)] : EXPONENTIAL;
+  auto weigh = law == EQUALITY ? weigh_rows<EQUALITY, ROWS, COLUMN_SUMS>
+               : law == 4      ? weigh_rows<4, ROWS, COLUMN_SUMS>
+               : law == 6      ? weigh_rows<6, ROWS, COLUMN_SUMS>
+               : law == 9      ? weigh_rows<9, ROWS, COLUMN_SUMS>
+                               : weigh_rows<EXPONENTIAL, ROWS, COLUMN_SUMS>;
+  weigh(head, scratch, pair, first, rows_total, columns_total);
 }
 
 // S of a pair of tiles where S_ij = S_ji: the same strength in all rows, sums for both ends.
 inline void weigh_symmetric(const Head &head, Scratch &scratch, const Pair &pair, float *rows_total,
                             float *columns_total) {
-  for (int i = 0; i < pair.rows; i += 4)
+  for (int i = pair.skipped; i < pair.rows; i += 4)
     columns_total ? weigh_rows_by_law<4, true>(head, scratch, pair, i, rows_total, columns_total)
                   : weigh_rows_by_law<4, false>(head, scratch, pair, i, rows_total, columns_total);
 }
