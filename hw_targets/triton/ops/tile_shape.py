@@ -9,9 +9,9 @@ from oscsim.errors import ConfigError
 
 EAGER_TILE = (64, 64)
 
-# A multiple of every register block (12 or 32 rows, 32 columns) that the second-level cache of a core holds. Half
-# the size was 3 to 5 % slower where nothing can be skipped (D = 64, AVX-512 and BLAS), and 11 to 16 % faster on a
-# ramp of frequencies with a window of 128 tokens either side, which is many times faster than dense anyway.
+# A multiple of every register block (12 or 32 rows, 32 columns) that the second-level cache of a core holds.
+# Half the size was 3 to 5 % slower where nothing can be skipped (D = 64, AVX-512 and BLAS), and 11 to 16 %
+# faster on a ramp of frequencies with a window of 128 tokens, many times faster than dense either way.
 NATIVE_TILE = (192, 192)
 
 
