@@ -8,7 +8,6 @@ import triton.language as tl
 
 from .ssa_tile import (
     COEFFICIENTS,
-    DECAY,
     EXPONENT,
     NORM_WEIGHT,
     TABLE_WIDTH,
@@ -30,35 +29,38 @@ from .ssa_tile import (
 def plain_bias(own_bias, norms, weight, PER_ROW: tl.constexpr):
     """UNIT (1 - both squared norms), the start of the product's sum."""
     if PER_ROW:
-        return own_bias - weight * norms
-    return own_bias - norms
+        bias = own_bias - weight * norms
+    else:
+        bias = own_bias - norms
+    return bias
 
 
 @triton.jit
 def row_form(table, entry, LEVEL: tl.constexpr, PER_ROW: tl.constexpr, DEGREE: tl.constexpr):
     """Parameters of S along axis 0: coefficients of the polynomial, or exponent and e^{-w}; always five."""
+    FIRST: tl.constexpr = COEFFICIENTS if LEVEL == 0 else EXPONENT
+    q0 = parameter(table, entry, FIRST, PER_ROW, 0)
+    q1 = parameter(table, entry, FIRST + 1, PER_ROW, 0)
+    q2 = q1
+    q3 = q1
+    q4 = q1
     if LEVEL == 0:
-        q0 = parameter(table, entry, COEFFICIENTS, PER_ROW, 0)
-        q1 = parameter(table, entry, COEFFICIENTS + 1, PER_ROW, 0)
         q2 = parameter(table, entry, COEFFICIENTS + 2, PER_ROW, 0)
         q3 = parameter(table, entry, COEFFICIENTS + 3, PER_ROW, 0)
-        q4 = q3
         if DEGREE == 4:
             q4 = parameter(table, entry, COEFFICIENTS + 4, PER_ROW, 0)
-        return q0, q1, q2, q3, q4
-    q0 = parameter(table, entry, EXPONENT, PER_ROW, 0)
-    q1 = parameter(table, entry, DECAY, PER_ROW, 0)
-    return q0, q1, q1, q1, q1
+    return q0, q1, q2, q3, q4
 
 
 @triton.jit
 def plain_sync(level, form, LEVEL: tl.constexpr, DEGREE: tl.constexpr):
     """S of a tile by the form that its rows take."""
-    q0, q1, q2, q3, q4 = form
     if LEVEL == 0:
-        return polynomial_sync(level, q0, q1, q2, q3, q4, DEGREE)
-    mismatch = mismatch_of(level)
-    return tl.sqrt(sync_square(mismatch, tl.math.exp2(-(q0 * mismatch)), q1))
+        s = polynomial_sync(level, form, DEGREE)
+    else:
+        mismatch = mismatch_of(level)
+        s = tl.sqrt(sync_square(mismatch, tl.math.exp2(-(form[0] * mismatch)), form[1]))
+    return s
 
 
 @triton.jit

@@ -32,11 +32,12 @@ def sync_and_inverse(square, eps, EDGE: tl.constexpr):
     if EDGE == SMOOTH:
         s = tl.sqrt(square)
         inverse = tl.math.rsqrt(square + eps * eps)
-        return s, s * inverse * inverse
-    inverse = tl.where(square > 0.0, tl.math.rsqrt(tl.where(square > 0.0, square, 1.0)), 0.0)
-    s = square * inverse
-    if EDGE != EXACT:
-        inverse = tl.minimum(inverse, 1.0 / eps)
+        inverse = s * inverse * inverse
+    else:
+        inverse = tl.where(square > 0.0, tl.math.rsqrt(tl.where(square > 0.0, square, 1.0)), 0.0)
+        s = square * inverse
+        if EDGE != EXACT:
+            inverse = tl.minimum(inverse, 1.0 / eps)
     return s, inverse
 
 
@@ -76,8 +77,10 @@ def by_weight_tile(
 def keep_tile(words, head, row, column, DROPOUT: tl.constexpr):
     """dropout.py's mask of a tile, or a scalar that nobody looks at."""
     if DROPOUT:
-        return kept(words, head, row, column)
-    return True
+        keep = kept(words, head, row, column)
+    else:
+        keep = True
+    return keep
 
 
 @triton.jit

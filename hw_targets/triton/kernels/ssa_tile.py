@@ -160,13 +160,13 @@ def mismatch_of(level):
 
 
 @triton.jit
-def polynomial_sync(level, q0, q1, q2, q3, q4, DEGREE: tl.constexpr):
+def polynomial_sync(level, form, DEGREE: tl.constexpr):
     """S = sqrt(z) Q_w(z), exactly 0 for z <= 0; the coefficients take UNIT out."""
     level = tl.maximum(level, 0.0)
-    high = q3
+    high = form[3]
     if DEGREE == 4:
-        high = q3 + level * q4
-    return tl.sqrt(level) * (q0 + level * (q1 + level * (q2 + level * high)))
+        high = form[3] + level * form[4]
+    return tl.sqrt(level) * (form[0] + level * (form[1] + level * (form[2] + level * high)))
 
 
 @triton.jit

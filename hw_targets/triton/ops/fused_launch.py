@@ -133,7 +133,7 @@ def operand_launch(variant: Variant, backward: bool) -> Launch:
         "INTERPRETED": variant.interpreted,
         "BLOCK": LEVEL_BLOCK,
     }
-    return Launch("ssa_operands", constants, LEVEL_BLOCK, 4, 1)
+    return Launch("ssa_operands", constants, LEVEL_BLOCK, 8, 1)
 
 
 def pack_launch(variant: Variant) -> Launch:

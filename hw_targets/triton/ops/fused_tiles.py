@@ -42,14 +42,14 @@ _SM_90: dict[Kind, dict[Numbers, tuple[Tile, Tile]]] = {
         "fp32": (Tile(16, 32, 8, 1), Tile(16, 16, 8, 1)),
     },
     "careful": {
-        "fast": (Tile(32, 32, 4, 1), Tile(32, 32, 4, 1)),
-        "accurate": (Tile(32, 32, 4, 1), Tile(32, 32, 4, 1)),
-        "split": (Tile(64, 32, 4, 1), Tile(32, 32, 4, 1)),
+        "fast": (Tile(32, 32, 8, 1), Tile(32, 32, 8, 1)),
+        "accurate": (Tile(32, 32, 8, 1), Tile(32, 32, 8, 1)),
+        "split": (Tile(32, 32, 8, 1), Tile(32, 32, 8, 1)),
         "fp32": (Tile(16, 32, 4, 1), Tile(16, 32, 4, 1)),
     },
     "careful_backward": {
-        "fast": (Tile(32, 32, 4, 1), Tile(32, 32, 4, 1)),
-        "accurate": (Tile(32, 32, 4, 1), Tile(32, 32, 4, 1)),
+        "fast": (Tile(32, 32, 8, 1), Tile(32, 32, 8, 1)),
+        "accurate": (Tile(32, 32, 8, 1), Tile(32, 32, 8, 1)),
         "split": (Tile(16, 32, 4, 1), Tile(16, 32, 4, 1)),
         "fp32": (Tile(16, 16, 4, 1), Tile(16, 16, 4, 1)),
     },
@@ -74,6 +74,12 @@ _SMALL: dict[Kind, dict[Numbers, tuple[Tile, Tile]]] = {
         "accurate": (Tile(32, 32, 4, 1), Tile(32, 32, 4, 1)),
         "split": (Tile(32, 32, 4, 1), Tile(16, 16, 4, 1)),
         "fp32": (Tile(16, 32, 8, 1), Tile(16, 16, 8, 1)),
+    },
+    "matrix": {
+        "fast": (Tile(32, 32, 4, 1), Tile(32, 32, 4, 1)),
+        "accurate": (Tile(32, 32, 4, 1), Tile(32, 32, 4, 1)),
+        "split": (Tile(32, 32, 4, 1), Tile(32, 32, 4, 1)),
+        "fp32": (Tile(32, 32, 8, 1), Tile(16, 32, 4, 1)),
     },
     "roles": {
         "fast": (Tile(64, 32, 4, 1), Tile(32, 32, 4, 1)),
