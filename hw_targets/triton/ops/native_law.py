@@ -33,7 +33,7 @@ def law(selectivity: Tensor, coupled: Tensor) -> Law:
     [4, 0, -1]
     """
     kind = torch.full_like(selectivity, EXPONENTIAL, dtype=torch.int32)
-    polynomial = selectivity.new_zeros(*selectivity.shape, COEFFICIENTS)
+    polynomial = torch.zeros(*selectivity.shape, COEFFICIENTS, dtype=torch.float64)
     for degree, largest in reversed(DEGREES):
         inside = selectivity <= largest
         kind[inside] = degree
