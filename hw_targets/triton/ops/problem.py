@@ -79,7 +79,8 @@ class SSAGradients(NamedTuple):
     """Gradients of a loss by what an implementation was given.
 
     ``omega`` and ``values`` in their own dtype; ``log_inverse_square`` (by log c_i) and ``selectivity`` (by
-    w_i) summed over the sources of a row, always (B, H, N), float32 or better.
+    w_i) summed over the sources of a row, always (B, H, N), float32 or better. Where
+    R = 1 only their sum over the rows is defined.
     """
 
     omega: Tensor
