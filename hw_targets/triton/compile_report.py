@@ -50,11 +50,12 @@ def section(rows: Iterable[Row]) -> str:
 
 
 _ABOUT = """Compiled ahead of time with Triton {version}, no GPU involved, by
-`python -m hw_targets.triton.compile_report`, which takes kernels, constants and tiles from the tables that the
-ops launch from. Registers per thread, spills (instructions that move a register to or from memory; AMD: spilled
-vector registers), shared memory per program, and for the inner loop on sm_90 the instructions and
-special-function operations per score. Each cell is the largest over the variants of a call (full, causal, and
-causal with one strength per row, a block map, dropout and padding); instructions are those without dropout."""
+`python -m hw_targets.triton.compile_report`, which takes kernels, constants and tiles from the tables that
+the ops launch from. Registers per thread, spills (instructions that move a register to or from memory; AMD:
+spilled vector registers), shared memory per program, and for the inner loop on sm_90 the instructions and
+special-function operations per score. Each cell is the largest over the variants of a call (full, causal,
+and causal with one strength per row, a block map, dropout and padding); instructions are those without
+dropout."""
 
 _SHOWN = ("fast", "accurate", "fp32", "float32", "bfloat16", "polynomial", "exponential")
 _HEAD = (

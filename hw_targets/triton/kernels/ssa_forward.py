@@ -28,11 +28,7 @@ from .ssa_tile import (
 @triton.jit
 def plain_bias(own_bias, norms, weight, PER_ROW: tl.constexpr):
     """UNIT (1 - both squared norms), the start of the product's sum."""
-    if PER_ROW:
-        bias = own_bias - weight * norms
-    else:
-        bias = own_bias - norms
-    return bias
+    return own_bias - (weight * norms if PER_ROW else norms)
 
 
 @triton.jit

@@ -76,11 +76,7 @@ def by_weight_tile(
 @triton.jit
 def keep_tile(words, head, row, column, DROPOUT: tl.constexpr):
     """dropout.py's mask of a tile, or a scalar that nobody looks at."""
-    if DROPOUT:
-        keep = kept(words, head, row, column)
-    else:
-        keep = True
-    return keep
+    return kept(words, head, row, column) if DROPOUT else True
 
 
 @triton.jit

@@ -25,6 +25,10 @@ COEFFICIENTS = 5
 # precision and their sum round by less than 8 2^-24 of that: 1.4e-5 in u, so 7e-6 per condition in S.
 NORM_LIMIT = 8.0
 
+# However small |a|^2 is, the product holds 1 - u with two roundings of 2^-24: that turns S_ii = 1 into
+# 1 - w 2^-24, 4e-6 here; rows with a larger w are careful.
+PLAIN_SELECTIVITY = 64.0
+
 # A column this far from the centre, in units of d*, has u >= 4 with every plain row.
 FAR = math.sqrt(NORM_LIMIT) + 2.0
 
@@ -61,7 +65,7 @@ def row_table(problem: SSAProblem, padded: int) -> Table:
     s = math.sqrt(2.0 * UNIT) * reference.sqrt()
     f = torch.exp2(torch.round(0.5 * torch.log2(reference)))
     ratio = c / reference
-    usable = coupled & (ratio >= SMALLEST_RATIO) & (ratio <= LARGEST_RATIO)
+    usable = coupled & (ratio >= SMALLEST_RATIO) & (ratio <= LARGEST_RATIO) & (w <= PLAIN_SELECTIVITY)
     order = degree(problem.precision)
     columns = [
         2.0 * UNIT * c / s,
