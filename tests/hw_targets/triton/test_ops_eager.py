@@ -182,5 +182,11 @@ def test_bad_shapes_are_refused(omega: torch.Tensor, values: torch.Tensor, messa
         ssa_attention(omega, values, **{**FINE, "impl": "native"})
 
 
+def test_more_heads_than_a_grid_holds_are_refused() -> None:
+    many = torch.zeros(65536, 1, 1, 1)
+    with pytest.raises(ConfigError, match="at most 65535"):
+        ssa_attention(many, many, **{**FINE, "impl": "triton"})
+
+
 def test_an_empty_batch_gives_an_empty_output() -> None:
     assert ssa_attention(OMEGA[:0], VALUES[:0], **FINE).shape == (0, 2, 3, 5)
