@@ -9,9 +9,6 @@ from oscsim.errors import ConfigError
 
 LARGEST_WIDTH = 128
 
-# batch and head are one axis of a CUDA grid
-LARGEST_GRID = 65535
-
 
 def valid_tokens(
     batch: int, n: int, padding: Tensor | None, lengths: Tensor | None, device: torch.device
@@ -53,11 +50,6 @@ def check_shapes(omega: Tensor, values: Tensor, impl: str) -> None:
     if values.dtype == torch.float64:
         raise ConfigError(
             f"values: given float64, impl={impl!r} expects float32, float16 or bfloat16; use impl='eager'"
-        )
-    if impl == "triton" and omega.shape[0] * omega.shape[1] > LARGEST_GRID:
-        raise ConfigError(
-            f"given batch {omega.shape[0]} and {omega.shape[1]} heads, impl='triton' expects at most "
-            f"{LARGEST_GRID} of both together; split the batch"
         )
     if max(omega.shape[3], values.shape[3]) > LARGEST_WIDTH:
         raise ConfigError(

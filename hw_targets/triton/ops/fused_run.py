@@ -10,6 +10,11 @@ from torch import Tensor
 
 from hw_targets.triton.ops.fused_launch import Launch
 from hw_targets.triton.run import load_kernels
+from oscsim.errors import ConfigError
+
+
+# Batch and head together are the last axis of every grid, and CUDA holds no more there.
+LARGEST_GRID = 65535
 
 
 def empty(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -18,7 +23,18 @@ def empty(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> T
 
 
 def run(launch: Launch, grid: tuple[int, ...], arguments: dict[str, Any], **constants: Any) -> None:
-    """Launch with what the kernel takes of ``arguments``, by name."""
+    """Launch with what the kernel takes of ``arguments``, by name.
+
+    Raises
+    ------
+    ConfigError
+        more batches times heads than a grid holds.
+    """
+    if grid[-1] > LARGEST_GRID:
+        raise ConfigError(
+            f"given {grid[-1]} batches times heads, impl='triton' expects at most {LARGEST_GRID}; "
+            "split the batch"
+        )
     place = next(x.device for x in arguments.values() if isinstance(x, Tensor))
     kernel = getattr(load_kernels(interpret=place.type == "cpu"), launch.kernel)
     fixed = {**launch.constants, **constants}
