@@ -12,7 +12,6 @@ from hw_targets.triton.ops.fused_launch import Launch
 from hw_targets.triton.run import load_kernels
 from oscsim.errors import ConfigError
 
-
 # Batch and head together are the last axis of every grid, and CUDA holds no more there.
 LARGEST_GRID = 65535
 
