@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from hw_targets.triton.ops.fused_table import degree
 from hw_targets.triton.ops.fused_tiles import Kind, Numbers, Tile, tile
 from hw_targets.triton.ops.problem import Edge, Precision
+from hw_targets.triton.ops.tile_shape import TRITON_TILE
 
-MAP_ROWS, MAP_COLUMNS = 128, 128
+MAP_ROWS, MAP_COLUMNS = TRITON_TILE
 """Tile of a BlockMap; the steps of every kernel divide it."""
 
 TOKENS = 128

@@ -50,7 +50,9 @@ def using(engine: str) -> Iterator[None]:
         an engine that this machine does not have.
     """
     if engine not in engines():
-        raise ConfigError(f"engine: given {engine!r}, this machine has {', '.join(engines())}")
+        raise ConfigError(
+            f"engine: given {engine!r}, expected one of {', '.join(engines())}, which this machine has"
+        )
     token = _chosen.set(engine)
     try:
         yield

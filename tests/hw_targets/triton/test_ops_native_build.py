@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from hw_targets.triton.ops.native import build
+from oscsim.errors import TargetUnavailable
 
 SOURCE = (
     '#include "number.h"\nextern "C" __attribute__((visibility("default"))) int number() { return NUMBER; }\n'
@@ -18,6 +19,7 @@ COMPILE = """
 import ctypes, sys
 from pathlib import Path
 from hw_targets.triton.ops.native import build
+from oscsim.errors import TargetUnavailable
 print(ctypes.CDLL(str(build.compiled(Path(sys.argv[1])))).number())
 """
 ATTEND = """
@@ -73,6 +75,45 @@ def test_a_changed_source_or_flag_is_another_build(sources: Path, monkeypatch: p
     monkeypatch.setattr(torch, "__version__", "0.0")
     digests.add(build.digest(sources))
     assert len(digests) == 4
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda library: library.unlink(), lambda library: library.write_bytes(b"ELF")]
+)
+def test_a_damaged_library_is_built_again(damage, sources: Path, tmp_path: Path) -> None:
+    cache = {"TORCH_EXTENSIONS_DIR": str(tmp_path / "cache")}
+    assert start(COMPILE, str(sources), **cache).communicate(timeout=120)[0] == "41\n"
+    (library,) = (tmp_path / "cache").glob(f"*/{build.NAME}.so")
+    damage(library)
+    out, errors = start(COMPILE, str(sources), **cache).communicate(timeout=120)
+    assert out == "41\n" and "compiling the CPU kernels" in errors
+
+
+def test_a_cache_that_cannot_be_written_is_named(sources: Path, tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path / "file"))
+    with pytest.raises(TargetUnavailable, match=r"cannot be written.*set TORCH_EXTENSIONS_DIR"):
+        build.compiled(sources)
+    monkeypatch.setattr(build, "FOLDER", sources)
+    with pytest.raises(TargetUnavailable, match="cannot be written; set TORCH_EXTENSIONS_DIR"):
+        build.check()
+
+
+def test_check_says_what_is_built_and_what_would_be(sources: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(build, "FOLDER", sources)
+    assert build.check().startswith("will be compiled by ")
+    assert not (tmp_path / "cache").exists()
+    build.compiled(sources)
+    assert build.check().startswith("compiled in ")
+
+
+@pytest.mark.parametrize("given", ["", "c++ '", "/bin/false", "/nowhere/c++"])
+def test_a_compiler_that_is_none_is_refused(given: str, sources: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
+    monkeypatch.setenv("CXX", given)
+    with pytest.raises(TargetUnavailable, match="eager"):
+        build.compiled(sources)
 
 
 @pytest.mark.parametrize("environment", [{"CXX": "/nowhere/c++"}, {"PATH": "", "CXX": "c++"}])

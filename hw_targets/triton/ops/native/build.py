@@ -2,7 +2,8 @@
 
 The library is plain C (no Python, no torch in its interface), so it is loaded with ctypes. It lives in a
 folder of the cache whose name is a digest of everything that goes into it; several processes may ask for it
-at the same time.
+at the same time. A file "complete" beside it holds the digest of the library itself: what a killed build
+left, or a library that was damaged later, is built again.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import platform
 import shlex
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -24,6 +26,7 @@ from pathlib import Path
 import torch
 
 from oscsim.errors import TargetUnavailable
+from oscsim.io import atomic_write
 
 FOLDER = Path(__file__).parent
 NAME = "oscsim_native"
@@ -38,6 +41,16 @@ FLAGS = (
     "-fvisibility=hidden",
 )
 EXPECTED_SECONDS = 30
+
+# torch's builder remembers within a process what it has built, and would not build again after a failure.
+BUILD = """
+import sys
+from torch.utils import cpp_extension
+name, folder, flags, *sources = sys.argv[1:]
+cpp_extension.load(name, sources, extra_cflags=flags.split(), extra_ldflags=["-fopenmp"],
+                   build_directory=folder, is_python_module=False)
+"""
+
 # Of a compiler's complaint, which is at its end.
 ERROR_LENGTH = 1500
 
@@ -67,13 +80,45 @@ def _library() -> ctypes.CDLL:
 def compiled(folder: Path) -> Path:
     """Return the shared library made of the sources in a folder; any number of processes may ask at once."""
     build = cache_folder() / f"{NAME}_{digest(folder)}"
-    if not (build / "complete").exists():
-        build.mkdir(parents=True, exist_ok=True)
-        with _exclusive(build / "building"):
-            if not (build / "complete").exists():
-                _compile(folder, build)
-                (build / "complete").touch()
+    if not _is_whole(build):
+        try:
+            build.mkdir(parents=True, exist_ok=True)
+            with _exclusive(build / "building"):
+                if not _is_whole(build):
+                    _compile(folder, build)
+        except OSError as error:
+            raise _unavailable(
+                f"the cache folder {build.parent} cannot be written ({error}); set TORCH_EXTENSIONS_DIR to "
+                "another"
+            ) from error
     return build / f"{NAME}.so"
+
+
+def check() -> str:
+    """Say where the compiled kernels are, or that they can be compiled, without compiling them.
+
+    Raises
+    ------
+    TargetUnavailable
+        they are not built, and something that building needs is missing; the message says what.
+    """
+    build = cache_folder() / f"{NAME}_{digest(FOLDER)}"
+    if _is_whole(build):
+        return f"compiled in {build}"
+    compiler = _compiler()
+    if shutil.which("ninja", path=_environment()["PATH"]) is None:
+        raise _unavailable("there is no ninja")
+    place = next(path for path in (build, *build.parents) if path.exists())
+    if not (place.is_dir() and os.access(place, os.W_OK)):
+        raise _unavailable(f"{place} cannot be written; set TORCH_EXTENSIONS_DIR to another folder")
+    return f"will be compiled by {compiler} into {build}"
+
+
+def _is_whole(build: Path) -> bool:
+    library, record = build / f"{NAME}.so", build / "complete"
+    if not (record.is_file() and library.is_file()):
+        return False
+    return record.read_text() == hashlib.sha256(library.read_bytes()).hexdigest()
 
 
 def torch_sgemm() -> int | None:
@@ -103,37 +148,39 @@ def digest(folder: Path) -> str:
     return text.hexdigest()[:16]
 
 
-def _compile(folder: Path, build: Path) -> None:
-    compiler = os.environ.get("CXX", "c++")
-    if shutil.which(shlex.split(compiler)[0]) is None:
-        raise _unavailable(
-            f"there is no C++ compiler: given CXX={compiler!r}, expected a command that exists"
-        )
-    from torch.utils import cpp_extension
+def _compiler() -> str:
+    """The command that torch's builder will call."""
+    given = os.environ.get("CXX", "c++")
+    try:
+        words = shlex.split(given)
+    except ValueError:
+        words = []
+    if not words or shutil.which(words[0]) is None:
+        raise _unavailable(f"there is no C++ compiler: given CXX={given!r}, expected a command that exists")
+    return given
 
+
+def _compile(folder: Path, build: Path) -> None:
+    _compiler()
     # left behind by a build that was killed; nobody else is building, we hold the lock
     (build / "lock").unlink(missing_ok=True)
+    library = build / f"{NAME}.so"
+    library.unlink(missing_ok=True)
     message = f"compiling the CPU kernels of oscsim (once, about {EXPECTED_SECONDS} s) into {build}"
     print(message, file=sys.stderr, flush=True)
-    try:
-        with _ninja_on_path():
-            cpp_extension.load(
-                NAME,
-                [str(path) for path in sorted(folder.glob("*.cpp"))],
-                extra_cflags=list(FLAGS),
-                extra_ldflags=["-fopenmp"],
-                build_directory=str(build),
-                is_python_module=False,
-            )
-    except (RuntimeError, OSError) as error:
-        raise _unavailable(f"the C++ compiler failed: {str(error)[-ERROR_LENGTH:]}") from error
+    sources = [str(path) for path in sorted(folder.glob("*.cpp"))]
+    command = [sys.executable, "-c", BUILD, NAME, str(build), " ".join(FLAGS), *sources]
+    done = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=False)
+    if done.returncode != 0 or not library.is_file():
+        raise _unavailable(f"the C++ compiler failed: {(done.stdout + done.stderr)[-ERROR_LENGTH:]}")
+    atomic_write(build / "complete", hashlib.sha256(library.read_bytes()).hexdigest().encode())
 
 
 def _unavailable(reason: str) -> TargetUnavailable:
     return TargetUnavailable(
         "triton",
         f"its CPU kernels are compiled on first use and {reason}; or choose impl='eager', which needs none",
-        "sudo apt-get install g++ (or set CXX to a C++17 compiler) and pip install ninja",
+        "sudo apt-get install g++ (or set CXX to a C++20 compiler) and pip install ninja",
     )
 
 
@@ -145,17 +192,10 @@ def _exclusive(path: Path) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _ninja_on_path() -> Iterator[None]:
+def _environment() -> dict[str, str]:
     """Let torch find the ninja that was installed beside it when no environment is activated."""
-    before = os.environ.get("PATH", "")
     try:
         import ninja
     except ImportError:
-        yield
-        return
-    os.environ["PATH"] = os.pathsep.join([before, ninja.BIN_DIR])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = before
+        return dict(os.environ)
+    return {**os.environ, "PATH": os.pathsep.join([os.environ.get("PATH", ""), ninja.BIN_DIR])}
