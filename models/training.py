@@ -1,19 +1,28 @@
-"""Command line of training: ``python -m models.training --output FILE``, or ``--report``."""
+"""Command line of training: ``python -m models.training --output FILE``, or ``--report``.
+
+Exit codes as of ``oscsim``: 2 bad input, 3 torch or the C++ compiler of ``--impl native`` is missing.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, cast
 
-import torch
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from oscsim.cli.guard import ExitCode, guarded, lacks
+from oscsim.errors import SpecError
+
+if lacks("torch", command="pip install -e '.[models]'"):
+    raise SystemExit(int(ExitCode.BACKEND_MISSING))
+
+import torch
 from torch import Tensor
 
 from hw_targets.triton.ops import Implementation
 from hw_targets.triton.ops.implementations import choose
-from oscsim.errors import OscsimError, SpecError
 
 from .checkpoint import load_checkpoint, save_checkpoint
 from .fit import TrainingConfig, train
@@ -51,7 +60,7 @@ def command(
     console = Console()
     if report == (output is not None):
         raise typer.BadParameter("give either --output FILE, to train, or --report")
-    try:
+    with guarded():
         choose(impl, torch.device("cpu"))
         if output is None:
             model = load_checkpoint()
@@ -63,9 +72,6 @@ def command(
             save_checkpoint(model, output)
             console.print(f"wrote {output} ({output.stat().st_size:,} bytes)")
         console.print(record_table(model.record))
-    except OscsimError as error:
-        console.print(f"[red]error[/red]: {error}")
-        raise typer.Exit(1) from None
 
 
 def _refuse_missing_folder(output: Path) -> None:

@@ -8,7 +8,7 @@ from importlib import import_module, metadata, util
 from pathlib import Path
 from typing import Any
 
-from oscsim.errors import OscsimError
+from oscsim.errors import OscsimError, TargetUnavailable
 from oscsim.target import AbstractTarget
 
 DISTRIBUTION = "oscsim-codesign"
@@ -81,13 +81,26 @@ def models_finding() -> Finding:
 
 def cuda_finding() -> Finding:
     """Whether torch sees a CUDA device; without one the triton target runs in Triton's interpreter."""
-    if _version("torch") is None:
+    if util.find_spec("torch") is None:
         return Finding("cuda", True, "not checked: torch is not installed")
     # by name: nothing in this package depends on torch, this line only asks it a question
     torch = import_module("torch")
     if not torch.cuda.is_available():
         return Finding("cuda", True, "no CUDA device: kernels run on the CPU, in Triton's interpreter")
     return Finding("cuda", True, f"{torch.cuda.get_device_name(0)}, CUDA {torch.version.cuda}")
+
+
+def cpu_kernels_finding(check: Callable[[], str]) -> Finding:
+    """Whether the C++ kernels of the attention ops are compiled or can be; ``check`` says which."""
+    if util.find_spec("torch") is None:
+        return Finding("CPU kernels", True, "not checked: torch is not installed")
+    try:
+        return Finding("CPU kernels", True, check())
+    except TargetUnavailable as error:
+        return Finding("CPU kernels", False, str(error), error.command)
+    except OSError as error:
+        fix = "set TORCH_EXTENSIONS_DIR to a folder that can be read and written"
+        return Finding("CPU kernels", False, f"the cache folder: {error}", fix)
 
 
 def checkpoint_finding(load: Callable[[], str]) -> Finding:

@@ -1,7 +1,8 @@
 """What every Triton kernel compiles to: ``python -m hw_targets.triton.compile_report`` writes it to the docs.
 
-No GPU is needed. Each architecture and width is compiled in a process of its own, for a process whose
-TRITON_INTERPRET is set cannot compile.
+No GPU is needed; it takes minutes. Each architecture and width is compiled in a process of its own, for a
+process whose TRITON_INTERPRET is set cannot compile. Exit codes as of ``oscsim``: 1 a kernel did not compile,
+2 bad input, 3 torch or triton is missing.
 """
 
 from __future__ import annotations
@@ -13,7 +14,19 @@ import sys
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
+
+from oscsim.cli.files import checked_path
+from oscsim.cli.guard import ExitCode, guarded, lacks
+from oscsim.cli.page import around_marks
+from oscsim.cli.progress import Steps
+from oscsim.errors import ConfigError, TargetRunError
+from oscsim.io import atomic_write
+
+if lacks("torch", "triton", command="pip install -e '.[triton]'"):
+    raise SystemExit(int(ExitCode.BACKEND_MISSING))
 
 from hw_targets.triton.compile_cases import ARCHITECTURES
 
@@ -25,12 +38,12 @@ Row = dict[str, Any]
 
 
 def compiled(architecture: str, width: int, *words: str) -> list[Row]:
-    """Figures of every case whose description holds all ``words``."""
+    """Figures of every case whose description holds all ``words``; TargetRunError if one does not compile."""
     environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
     command = [sys.executable, "-m", "hw_targets.triton.compile_measure", f"{architecture}:{width}", *words]
     run = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if run.returncode:
-        raise RuntimeError(f"compiling for {architecture} failed:\n{run.stderr[-3000:]}")
+        raise TargetRunError(f"compiling for {architecture} failed:\n{run.stderr[-3000:]}")
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
@@ -89,21 +102,27 @@ def _resources(rows: list[Row]) -> list[str]:
     ]
 
 
-def main() -> None:
-    """Compile everything and rewrite the marked section of the page."""
-    rows: list[Row] = []
-    for width in WIDTHS:
-        for architecture in ARCHITECTURES:
-            rows += compiled(architecture, width)
-            print(f"{architecture}, width {width}: {len(rows)} kernels so far", file=sys.stderr)
-    page = PAGE.read_text()
-    if BEGIN in page:
-        before, rest = page.split(BEGIN)
-        page = before + section(rows) + rest.split(END)[1]
-    else:
-        page = page.rstrip() + "\n\n## What the kernels compile to\n\n" + section(rows) + "\n"
-    PAGE.write_text(page)
+def command(
+    output: Annotated[
+        Path, typer.Option(metavar="FILE.md", help="Page whose marked section is filled.")
+    ] = PAGE,
+) -> None:
+    """Compile every kernel for every architecture and rewrite the marked section of a page."""
+    with guarded():
+        checked_path(str(output), "--output")
+        if not output.exists():
+            raise ConfigError(
+                f"--output: given {output}, expected a page that exists; create it with its marks"
+            )
+        around_marks(output, "--output", BEGIN, END)  # refused now, not after minutes
+        passes = [(architecture, width) for width in WIDTHS for architecture in ARCHITECTURES]
+        rows, step = [], Steps(len(passes))
+        for architecture, width in passes:
+            with step(f"{architecture}, width {width}"):
+                rows += compiled(architecture, width)
+        before, after = around_marks(output, "--output", BEGIN, END)
+        atomic_write(output, f"{before}{section(rows)}{after}".encode())
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(command)

@@ -6,17 +6,21 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from hw_targets.triton.bench.options import CASES, BenchOptions, quick
+from hw_targets.triton.bench.options import CASES, QUICK, BenchOptions
 from oscsim.cli import arguments as arg
-from oscsim.cli.files import check_distinct, checked_path
+from oscsim.cli.files import check_distinct, check_suffix, checked_path
 from oscsim.cli.guard import ExitCode
 from oscsim.cli.output import Output
+from oscsim.cli.page import around_marks
 from oscsim.cli.progress import Steps, say
 from oscsim.errors import TargetUnavailable
 from oscsim.io import atomic_write
 
 INSTALL = "pip install -e '.[triton]'"
 _CASES = ", ".join(CASES)
+_QUICK = " ".join(
+    [*(f"--n {n}" for n in QUICK["sizes"]), f"--repeats {QUICK['repeats']}", "--no-flex --no-memory"]
+)
 
 
 def bench(
@@ -40,19 +44,30 @@ def bench(
     batch: Annotated[int, typer.Option(help="Sequences per call.")] = 1,
     heads: Annotated[int, typer.Option(help="Heads.")] = 8,
     channels: Annotated[int, typer.Option(help="Width of a head.")] = 64,
-    repeats: Annotated[int, typer.Option(help="Rounds; each runs every contender once.")] = 15,
+    repeats: Annotated[
+        int | None, typer.Option(help="Rounds; each runs every contender once. Default: 15.")
+    ] = None,
     flex: Annotated[
         bool | None,
         typer.Option(help="Compiled FlexAttention, half a minute per size; default: on cuda only."),
     ] = None,
-    memory: Annotated[bool, typer.Option(help="Peak memory; on a CPU a process per contender.")] = True,
-    short: Annotated[bool, typer.Option("--quick", help="A minute to see that it works.")] = False,
+    memory: Annotated[
+        bool | None, typer.Option(help="Peak memory; on a CPU a process per contender. Default: on.")
+    ] = None,
+    short: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help=f"A minute to see that it works: {_QUICK}, except for what is given beside it."
+        ),
+    ] = False,
     json: arg.Json = None,
     csv: Annotated[str | None, typer.Option("--csv", metavar="FILE", help="Every row as CSV.")] = None,
     plot: Annotated[str | None, typer.Option("--plot", metavar="FILE.png", help="Ratios and times.")] = None,
     markdown: Annotated[
         str | None,
-        typer.Option("--markdown", metavar="FILE.md", help="Fill the marked section of FILE, or write it."),
+        typer.Option(
+            "--markdown", metavar="FILE.md", help="A new file, or a page: its marked section is filled."
+        ),
     ] = None,
 ) -> None:
     """Measure the attention ops against SDPA, FlexAttention and the public dense formula.
@@ -65,14 +80,17 @@ def bench(
     for option in ("--csv", "--plot", "--markdown"):
         checked_path(written[option], option)
     check_distinct({}, written)
+    check_suffix(plot, "--plot", ".png")
+    asked = {"sizes": tuple(n or ()) or None, "repeats": repeats, "flex": flex, "memory": memory}
+    chosen = (QUICK if short else {}) | {name: value for name, value in asked.items() if value is not None}
     options = BenchOptions(
-        cases=tuple(case or CASES), sizes=tuple(n or ()), impl=impl, device=device or "cpu", engine=engine,
-        precision=precision, dtype=dtype, batch=batch, heads=heads, channels=channels, repeats=repeats,
-        flex=bool(flex), memory=memory,
+        cases=tuple(case or CASES), impl=impl, device=device or "cpu", engine=engine, precision=precision,
+        dtype=dtype, batch=batch, heads=heads, channels=channels, **chosen,
     ).checked()  # fmt: skip
     session, report_text, picture = _load()
-    options = session.on_this_machine(options, device, flex)
-    options = (quick(options) if short else options).checked()
+    options = session.on_this_machine(options, device, chosen.get("flex")).checked()
+    if markdown is not None:
+        _page(markdown, "", report_text)  # refused now, not after minutes
     with out.quiet_stdout():
         report = session.Session(options, Steps(session.step_count(options))).run()
     out.write_json(report.to_json())
@@ -103,9 +121,10 @@ def _load() -> tuple[Any, Any, Any]:
 
 def _page(path: str, section: str, report_text: Any) -> str:
     """What the Markdown file is going to hold: its own text around the section, or the section alone."""
-    file = Path(path)
-    page = report_text.into_page(file.read_text(), section) if file.exists() else None
-    return section if page is None else page
+    if not Path(path).exists():
+        return section
+    before, after = around_marks(path, "--markdown", report_text.BEGIN, report_text.END)
+    return f"{before}{report_text.BEGIN}\n{section}{report_text.END}{after}"
 
 
 def _show(out: Output, report: Any, report_text: Any) -> None:

@@ -14,7 +14,7 @@ from hw_targets import get_target, target_names
 from oscsim.cli import arguments as arg
 from oscsim.cli.bench import bench
 from oscsim.cli.describe import describe, summary
-from oscsim.cli.files import check_distinct, checked_folder, checked_path
+from oscsim.cli.files import check_distinct, check_suffix, checked_folder, checked_path
 from oscsim.cli.guard import ExitCode, GuardedGroup
 from oscsim.cli.options import read_text, settings_by_target, split_settings, target_config, text_file
 from oscsim.cli.output import Output
@@ -69,6 +69,7 @@ def demo(
         checked_path(path, option, exists=False)
     written = {"--output": output, **pages, "--picture": picture, "--json": json}
     check_distinct({"--checkpoint": _named(checkpoint), "--text": text_file(text)}, written)
+    check_suffix(picture, "--picture", ".png")
     targets = [get_target(name) for name in target_names()]
     for target in targets:
         target.require()
@@ -217,6 +218,7 @@ def doctor(json: arg.Json = None) -> None:
         examination.models_finding(),
         examination.checkpoint_finding(lambda: str(_load_model(arg.SHIPPED, {})[1]["sha256"])),
         examination.cuda_finding(),
+        examination.cpu_kernels_finding(_check_cpu_kernels),
     ]
     content = examination.to_json(targets, others)
     out.write_json(content)
@@ -229,6 +231,13 @@ def doctor(json: arg.Json = None) -> None:
 
 
 app.command()(bench)
+
+
+def _check_cpu_kernels() -> str:
+    """Where the compiled CPU kernels of the triton target are, or what is going to compile them."""
+    from hw_targets.triton.ops.native import build
+
+    return build.check()
 
 
 def _named(checkpoint: str) -> str | None:

@@ -35,6 +35,12 @@ def checked_path(path: str | None, option: str, *, exists: bool = True, stdout: 
     return path
 
 
+def check_suffix(path: str | None, option: str, suffix: str) -> None:
+    """Refuse a file whose name promises another format than the one that is written."""
+    if path is not None and Path(path).suffix.lower() != suffix:
+        raise ConfigError(f"{option}: given {path}, expected a name that ends in {suffix}; rename it")
+
+
 def checked_folder(path: str, option: str) -> str:
     """Refuse an output folder that is a file, or ``-``."""
     if path == STDOUT or (Path(path).exists() and not Path(path).is_dir()):

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from importlib import util
 from typing import Any
 
 import typer
@@ -57,6 +58,18 @@ def guarded() -> Iterator[None]:
             raise _stop(f"{place}{error.strerror or error}", ExitCode.BAD_INPUT) from None
         except KeyboardInterrupt:
             raise _stop("interrupted; files written earlier are unchanged", ExitCode.INTERRUPTED) from None
+
+
+def lacks(*packages: str, command: str) -> bool:
+    """Say which package is not installed, before a module that is run by ``python -m`` imports it.
+
+    >>> lacks("numpy", command="pip install numpy")
+    False
+    """
+    missing = [name for name in packages if util.find_spec(name) is None]
+    if missing:
+        say(f"error: package {' and '.join(missing)} is not installed. Install it with: {command}")
+    return bool(missing)
 
 
 def _stop(message: object, code: ExitCode) -> typer.Exit:

@@ -112,6 +112,13 @@ def test_demo_writes_files_of_their_own(cli, checkpoint, tmp_path, monkeypatch, 
     assert {path: path.is_dir() or path.read_bytes() for path in tmp_path.rglob("*")} == before
 
 
+def test_a_picture_is_a_png(cli, tmp_path):
+    result = cli("demo", "--output", tmp_path / "demo", "--picture", tmp_path / "x.svg")
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert "--picture: given" in result.err and "ends in .png" in result.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_only_json_writes_to_stdout(cli, saved, checkpoint, tmp_path, monkeypatch):
     path = saved()
     monkeypatch.chdir(tmp_path)

@@ -4,8 +4,8 @@
     python tests/device/check.py --dry-run           the same code at tiny sizes in Triton's interpreter
 
 Writes check.json and check.md into FOLDER, also when something fails (then without any speed). Exit codes:
-0 all gates hold, 1 some do not, 2 no CUDA. pytest does not collect it; tests/hw_targets/triton has a
-test that runs it dry.
+0 all gates hold, 1 some do not, 2 no CUDA or a gate nobody knows, 3 torch or triton is missing. pytest does
+not collect it; tests/hw_targets/triton has a test that runs it dry.
 """
 
 from __future__ import annotations
@@ -24,6 +24,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "conformance"), str(Path(__file__).parent)]
 
+from oscsim.cli.guard import ExitCode, lacks  # noqa: E402
+
+if lacks("torch", "triton", command="pip install -e '.[triton]'"):
+    raise SystemExit(int(ExitCode.BACKEND_MISSING))
+
+import gates  # noqa: E402
 import torch  # noqa: E402
 
 from hw_targets.triton.bench import machine, report  # noqa: E402
@@ -51,8 +57,16 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", default="device-check", help="folder for check.json and check.md")
     parser.add_argument("--dry-run", action="store_true", help="tiny sizes in the interpreter, without a GPU")
-    parser.add_argument("--gates", nargs="*", help="only these gates (default: all)")
+    parser.add_argument("--gates", nargs="+", help=f"only these (default: all): {', '.join(gates.GATES)}")
     given = parser.parse_args(arguments)
+    unknown = [name for name in given.gates or () if name not in gates.GATES]
+    if unknown:
+        print(
+            f"error: --gates: given {', '.join(unknown)}, expected some of {', '.join(gates.GATES)}; "
+            "leave it out to run all",
+            file=sys.stderr,
+        )
+        return 2
     if not given.dry_run and not torch.cuda.is_available():
         print("error: torch sees no CUDA device; run this on a GPU, or with --dry-run", file=sys.stderr)
         return 2
@@ -69,8 +83,6 @@ class Check:
 
     def run(self) -> int:
         """Gates, then speeds if all of them hold."""
-        import gates
-
         place = gates.Place("cpu", (1, 9), 24) if self.dry else gates.Place("cuda", (1, 17, 130, 257), 1000)
         for name in self.only if self.only is not None else gates.GATES:
             with self.guarded(name):

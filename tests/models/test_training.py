@@ -1,12 +1,17 @@
 """Training is reproducible, and the command refuses what it cannot do."""
 
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
 from typer.testing import CliRunner
 
 import models
+from hw_targets.triton.ops import native_ssa
+from hw_targets.triton.ops.native import build
 from models import fit
 from models.schedule import learning_rate_factor
 
@@ -118,7 +123,51 @@ def test_the_command_prints_the_shipped_record():
 
 def test_the_command_refuses_a_missing_folder_before_training(tmp_path):
     result = _invoke("--output", str(tmp_path / "nowhere" / "model.safetensors"))
-    assert result.exit_code == 1 and "existing folder" in " ".join(result.output.split())
+    assert result.exit_code == 2 and "existing folder" in " ".join(result.stderr.split())
+
+
+def test_the_command_refuses_an_implementation_nobody_knows(tmp_path):
+    result = _invoke("--output", str(tmp_path / "m.safetensors"), "--impl", "nonsense")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: impl: given 'nonsense'") and result.stderr.count("\n") == 1
+
+
+def test_the_command_needs_a_compiler_for_the_native_kernels(tmp_path, monkeypatch):
+    monkeypatch.setenv("CXX", "/nowhere/c++")
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
+    monkeypatch.setattr(build, "_library", build._library.__wrapped__)  # what this process has loaded
+    monkeypatch.setattr(native_ssa, "engines", native_ssa.engines.__wrapped__)
+    monkeypatch.setattr("models.training.OSNConfig", lambda: SHAPE)
+    monkeypatch.setattr("models.training.load_text", lambda: models.load_text()[:8000])
+    result = _invoke("--output", str(tmp_path / "m.safetensors"), "--steps", "1", "--impl", "native")
+    assert result.exit_code == 3 and "no C++ compiler" in result.stderr, result.output
+    assert not (tmp_path / "m.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("-m", "models.training", "--report"),
+        ("-m", "hw_targets.triton.compile_report"),
+        ("tests/device/check.py", "--dry-run"),
+    ],
+    ids=lambda command: command[-2],
+)
+def test_without_torch_a_command_names_the_one_that_installs_it(command):
+    root = Path(__file__).parents[2]
+    script = (
+        "import runpy, sys\n"
+        "sys.modules['torch'] = None\n"
+        "module = sys.argv[1] == '-m'\n"
+        "sys.argv = sys.argv[1 + module:]\n"
+        "(runpy.run_module if module else runpy.run_path)(sys.argv[0], run_name='__main__')\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script, *command], capture_output=True, text=True, check=False, cwd=root
+    )
+    assert (run.returncode, run.stdout) == (3, ""), run.stderr
+    assert run.stderr.startswith("error: package torch is not installed. Install it with: pip install")
+    assert run.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("arguments", [(), ("--report", "--output", "x.safetensors")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from oscsim.errors import ConfigError
 
@@ -11,8 +12,8 @@ PRECISIONS = ("accurate", "fast", "fp32")
 DTYPES = ("float32", "bfloat16", "float16")
 DEVICES = ("cpu", "cuda")
 ENGINES = ("portable", "avx2", "avx512", "amx")
-QUICK_SIZES = (256, 512)
-QUICK_REPEATS = 3
+QUICK: dict[str, Any] = {"sizes": (256, 512), "repeats": 3, "flex": False, "memory": False}
+"""Options of a short run that shows that everything works; its figures mean little."""
 LARGEST_WIDTH = 128
 
 
@@ -103,6 +104,11 @@ class BenchOptions:
                 raise ConfigError(
                     f"--engine: given {self.engine} with impl {self.implementation}, expected impl native"
                 )
+            if all(CASES[case].kind != "ssa" for case in self.cases):
+                raise ConfigError(
+                    f"--engine: given {self.engine} with --case {', '.join(self.cases)}, which has none; "
+                    "expected a case of ssa beside it, or no --engine"
+                )
         _one_of("--device", self.device, DEVICES)
         _one_of("--precision", self.precision, PRECISIONS)
         _one_of("--dtype", self.dtype, DTYPES)
@@ -126,13 +132,6 @@ class BenchOptions:
     def sizes_of(self, case: Case) -> tuple[int, ...]:
         """Sizes at which a case is measured."""
         return self.sizes or case.sizes
-
-
-def quick(options: BenchOptions) -> BenchOptions:
-    """A short run that shows that everything works; its figures mean little."""
-    return replace(
-        options, sizes=options.sizes or QUICK_SIZES, repeats=QUICK_REPEATS, flex=False, memory=False
-    )
 
 
 def _one_of(option: str, given: str, known: tuple[str, ...]) -> None:

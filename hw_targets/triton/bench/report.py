@@ -20,9 +20,8 @@ _COLUMNS = (
     "quartiles",
     "/ oscsim",
     "tokens/s",
-    "peak MiB",
-    "mem/SDPA",
 )
+_MEMORY_COLUMNS = ("peak MiB", "mem/SDPA")
 _GPU_COLUMNS = ("TFLOP/s", "GB/s")
 CSV_COLUMNS = (
     "case", "n", "pass", "contender", "median_s", "low_s", "high_s", "ratio_to_sdpa", "ratio_to_sdpa_low",
@@ -32,13 +31,18 @@ BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 
 
 def columns(report: Report) -> tuple[str, ...]:
-    """Header of the table: achieved FLOPs and bandwidth belong to a GPU's."""
-    return _COLUMNS + (_GPU_COLUMNS if _on_gpu(report) else ())
+    """Header of the table: memory where it was measured, achieved FLOPs and bandwidth on a GPU."""
+    return (
+        _COLUMNS
+        + (_MEMORY_COLUMNS if _with_memory(report) else ())
+        + (_GPU_COLUMNS if _on_gpu(report) else ())
+    )
 
 
 def cells(report: Report, row: Row) -> tuple[str, ...]:
     """One row as text, in the order of :func:`columns`."""
     sdpa = row.to_sdpa
+    memory = ("–" if row.peak_bytes is None else f"{row.peak_bytes / 2**20:.1f}", _memory_ratio(report, row))
     work = (f"{row.tflops:.3g}", f"{row.gbytes_per_s:.3g}") if _on_gpu(report) else ()
     return (
         row.case,
@@ -50,8 +54,7 @@ def cells(report: Report, row: Row) -> tuple[str, ...]:
         "–" if sdpa is None else f"{sdpa.low:.3g}–{sdpa.high:.3g}",
         f"{row.to_ours.median:.3g}",
         f"{row.tokens_per_s:,.0f}",
-        "–" if row.peak_bytes is None else f"{row.peak_bytes / 2**20:.1f}",
-        _memory_ratio(report, row),
+        *(memory if _with_memory(report) else ()),
         *work,
     )
 
@@ -63,6 +66,10 @@ def _memory_ratio(report: Report, row: Row) -> str:
         if same and other.contender == SDPA and other.peak_bytes and row.peak_bytes is not None:
             return f"{row.peak_bytes / other.peak_bytes:.3g}"
     return "–"
+
+
+def _with_memory(report: Report) -> bool:
+    return any(row.peak_bytes is not None for row in report.rows)
 
 
 def _on_gpu(report: Report) -> bool:
@@ -123,17 +130,6 @@ def markdown(report: Report) -> str:
         names = ("n", "batch", "what", "contender", "tokens_per_s", "to_transformer")
         parts += ["", *_table(names, [[_number(entry[name]) for name in names] for entry in report.blocks])]
     return "\n".join(parts) + "\n"
-
-
-def into_page(page: str, section: str) -> str | None:
-    """The page with the part between the markers replaced; None where it has no markers.
-
-    >>> into_page(f"a {BEGIN} old {END} b", "new")
-    'a <!-- bench: begin -->\\nnew<!-- bench: end --> b'
-    """
-    before, found, rest = page.partition(BEGIN)
-    _, closed, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{section}{END}{after}" if found and closed else None
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

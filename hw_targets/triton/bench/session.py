@@ -15,7 +15,7 @@ from hw_targets.triton.bench.options import CASES, BenchOptions, Case
 from hw_targets.triton.bench.results import Report, Row
 from hw_targets.triton.bench.work import gbytes, teraflop
 from hw_targets.triton.bench.workload import Workload, build
-from oscsim.errors import TargetUnavailable
+from oscsim.errors import ConfigError, TargetUnavailable
 
 Step = Callable[[str], AbstractContextManager[None]]
 
@@ -31,6 +31,7 @@ class Session:
         """Measure everything, or stop after a gate that failed."""
         with self.step(f"load {self.options.implementation} (compiles on first use)"):
             require_device(self.options.device)
+            require_engine(self.options.engine)
             report = Report(self.options, machine.facts(self.options))
         for case in self.cases():
             with self.step(f"{case.name}: gate"):
@@ -66,9 +67,11 @@ class Session:
             taking_part = [c for c in contenders if what in c.passes()]
             with self.step(f"{case.name}, N = {n}: {what}, {', '.join(c.name for c in taking_part)}"):
                 samples = clock.interleaved(taking_part, what, self.options.repeats)
-            with self.step(f"{case.name}, N = {n}: {what}, memory"):
-                for c in taking_part:
-                    report.rows.append(self._row(load, c, what, samples))
+            peaks: dict[str, int] = {}
+            if measures_memory(self.options):
+                with self.step(f"{case.name}, N = {n}: {what}, memory"):
+                    peaks = {c.name: memory.peak_bytes(load, c.name, what, self.options) for c in taking_part}
+            report.rows += [self._row(load, c, what, samples, peaks.get(c.name)) for c in taking_part]
 
     def _computes_the_case(self, load: Workload, given: Contender, report: Report) -> bool:
         """Whether a baseline may be shown: it must compute what it is compared with, roughly."""
@@ -82,10 +85,11 @@ class Session:
             report.notes += [] if note in report.notes else [note]
         return check.ok
 
-    def _row(self, load: Workload, given: Contender, what: str, samples: dict[str, list[float]]) -> Row:
+    def _row(
+        self, load: Workload, given: Contender, what: str, samples: dict[str, list[float]], peak: int | None
+    ) -> Row:
         mine = samples[given.name]
         seconds = clock.spread(mine)
-        measure = self.options.memory and memory.measurable(self.options.device)
         return Row(
             case=load.case.name,
             n=load.n,
@@ -96,7 +100,7 @@ class Session:
             to_ours=clock.paired_ratio(mine, samples[OURS]),
             tokens_per_s=load.tokens / seconds.median,
             rounds=len(mine),
-            peak_bytes=memory.peak_bytes(load, given.name, what, self.options) if measure else None,
+            peak_bytes=peak,
             tflops=teraflop(load, what) / seconds.median,
             gbytes_per_s=gbytes(load, what) / seconds.median,
             note=given.note,
@@ -106,7 +110,13 @@ class Session:
 def step_count(options: BenchOptions) -> int:
     """Steps that :meth:`Session.run` shows when nothing fails."""
     sizes = sum(len(options.sizes_of(CASES[name])) for name in options.cases)
-    return 1 + len(options.cases) + 5 * sizes + (options.device == "cuda")
+    per_size = 1 + 2 * (1 + measures_memory(options))  # inputs, then both passes
+    return 1 + len(options.cases) + per_size * sizes + (options.device == "cuda")
+
+
+def measures_memory(options: BenchOptions) -> bool:
+    """Whether peak memory was asked for and this machine can tell."""
+    return options.memory and memory.measurable(options.device)
 
 
 def on_this_machine(options: BenchOptions, device: str | None, flex: bool | None) -> BenchOptions:
@@ -122,4 +132,18 @@ def require_device(device: str) -> None:
             "triton",
             "--device cuda was asked for and torch sees no GPU",
             "pip install torch, in a build for your GPU",
+        )
+
+
+def require_engine(engine: str | None) -> None:
+    """ConfigError when an instruction set was asked for that this machine lacks."""
+    if engine is None:
+        return
+    from hw_targets.triton.ops import native_ssa
+
+    known = native_ssa.engines()
+    if engine not in known:
+        raise ConfigError(
+            f"--engine: given {engine!r}, expected one of {', '.join(known)}, which this machine has; "
+            f"leave it out to take {known[-1]}"
         )

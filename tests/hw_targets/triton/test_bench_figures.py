@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from hw_targets.triton.bench import block, machine, memory, plot, report
+from hw_targets.triton.bench import block, machine, memory, plot, report, session
 from hw_targets.triton.bench.clock import BUDGET_S, Spread, exponent, interleaved, paired_ratio, spread
 from hw_targets.triton.bench.contender import BOTH, FORWARD, Contender
 from hw_targets.triton.bench.gate import Check
@@ -107,9 +107,20 @@ def test_json_and_markdown():
     assert text.count("\n| ssa |") == 12
     assert "| 0.5 |" in text  # memory over SDPA's
     assert "N^1.00" in text and "locked share 0.3" in text
-    page = f"before\n{report.BEGIN}\nold\n{report.END}\nafter\n"
-    assert report.into_page(page, text) == f"before\n{report.BEGIN}\n{text}{report.END}\nafter\n"
-    assert report.into_page("no markers", text) is None
+    assert "| peak MiB | mem/SDPA |" in text
+
+
+def test_memory_that_was_not_measured_has_no_columns():
+    given = made_up()
+    given.rows = [replace(row, peak_bytes=None) for row in given.rows]
+    text = report.markdown(given)
+    assert "peak MiB" not in text and "mem/SDPA" not in text
+    assert {line.count("|") for line in text.splitlines() if line.startswith("|")} == {10}
+
+
+def test_steps_are_counted_as_they_are_shown():
+    assert session.step_count(replace(OPTIONS, cases=("ssa",), sizes=(8, 9), memory=False)) == 1 + 1 + 2 * 3
+    assert session.step_count(replace(OPTIONS, cases=("ssa",), sizes=(8, 9), memory=True)) == 1 + 1 + 2 * 5
 
 
 def test_nothing_shows_a_speed_after_a_failed_check():

@@ -76,6 +76,23 @@ def test_the_real_run_needs_a_gpu(check, tmp_path, monkeypatch, capsys):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_gate_nobody_knows_is_refused_with_the_list(check, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert check.main(["--dry-run", "--out", str(out), "--gates", "order", "nonsense"]) == 2
+    assert "--gates: given nonsense, expected some of synchronization" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_the_dry_run_measures_no_memory(check, capsys):
+    options = check.replace(check.DRY, impl="eager")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(check.Session.run.__globals__["gate"], "DENSE_SIZES", (9,))
+        folder = check.Path("unused")
+        measured = check.Session(options, check.Check(folder, True, None).step).run()
+    assert measured.rows and "memory" not in capsys.readouterr().out
+    assert "peak MiB" not in check.report.markdown(measured)
+
+
 def test_what_a_gpu_would_measure_are_options_that_fit(check):
     for _, options in check.RUNS:
         assert options.checked() == options

@@ -6,7 +6,10 @@ import subprocess
 import sys
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
+from hw_targets.triton import compile_report
 from hw_targets.triton.compile_report import section
 
 # In a process of its own: one in which kernels are interpreted cannot compile.
@@ -92,3 +95,35 @@ def test_report_shows_the_worst_variant_of_a_kernel(rows):
         if row["architecture"] == "sm_90" and row["options"].startswith("accurate, bfloat16")
     )
     assert f"| {worst} | 0 |" in line
+
+
+def _invoke(*arguments):
+    app = typer.Typer()
+    app.command()(compile_report.command)
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [None, "# Mine\n", f"{compile_report.BEGIN}\n", f"{compile_report.END} {compile_report.BEGIN}"],
+    ids=["no file", "no marks", "one mark", "wrong order"],
+)
+def test_a_page_without_its_marks_is_refused_before_anything_is_compiled(text, tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_report, "compiled", lambda *_: pytest.fail("compiles"))
+    page = tmp_path / "page.md"
+    if text is not None:
+        page.write_text(text)
+    result = _invoke("--output", page)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.output
+    assert "--output: given" in result.stderr and "marks" in result.stderr
+    assert text is None or page.read_text() == text
+
+
+def test_the_report_fills_its_section_and_says_how_far_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_report, "compiled", lambda *_: [])
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{compile_report.BEGIN}\nOLD\n{compile_report.END}\nafter\n")
+    result = _invoke("--output", page)
+    assert (result.exit_code, result.stdout) == (0, ""), result.output
+    assert result.stderr.count("\n") == 6 and "[ 6/6] gfx942, width 128" in result.stderr
+    assert page.read_text() == f"before\n{section([])}\nafter\n"
