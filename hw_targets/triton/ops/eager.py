@@ -7,6 +7,7 @@ the same here: differences are formed directly, without a product that could can
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -27,6 +28,7 @@ class Scores(NamedTuple):
 
 def forward(problem: SSAProblem) -> SSAForward:
     """``y_i = sum_j keep_ij S_ij V_j / sum_j S_ij`` and the row sums."""
+    problem = _without_padded(problem)
     sync = scores(problem).sync
     total = sync.sum(dim=-1)
     weights = sync if problem.dropout == 0 else sync * kept(problem)
@@ -37,6 +39,7 @@ def forward(problem: SSAProblem) -> SSAForward:
 
 def backward(problem: SSAProblem, output: Tensor, total: Tensor, d_output: Tensor) -> SSAGradients:
     """Chain rule through the same matrices, with ``edge`` in place of 1/S."""
+    problem = _without_padded(problem)
     parts = scores(problem)
     mismatch, coupling, sync, edge_coupling = parts
     grad = (d_output / _safe(total)[..., None]).to(sync.dtype)
@@ -129,6 +132,15 @@ def kept(problem: SSAProblem) -> Tensor:
     every = torch.arange(n, device=problem.omega.device)
     keep = keep_mask(problem.seed, batch * heads, every, every, problem.dropout)
     return keep.view(batch, heads, n, n).to(compute_dtype(problem)) / (1.0 - problem.dropout)
+
+
+def _without_padded(problem: SSAProblem) -> SSAProblem:
+    """Zeros in place of padded tokens, which may hold anything: 0 times NaN is NaN."""
+    if problem.valid is None:
+        return problem
+    there = problem.valid[:, None, :, None]
+    omega, values = (torch.where(there, x, 0.0) for x in (problem.omega, problem.values))
+    return replace(problem, omega=omega, values=values)
 
 
 def compute_dtype(problem: SSAProblem) -> torch.dtype:

@@ -41,6 +41,20 @@ def test_outputs_and_gradients_are_finite_in_every_regime(layout: str, causal: b
 
 
 @pytest.mark.parametrize("impl", IMPLEMENTATIONS)
+def test_padded_tokens_may_hold_anything(impl: str) -> None:
+    draw = torch.Generator().manual_seed(0)
+    omega, values = 0.3 * torch.randn(1, 2, 40, 4, generator=draw), torch.randn(1, 2, 40, 5, generator=draw)
+    options = {"alpha": 0.7, "gain": 1.3, "order_parameter": 0.9, "impl": impl}
+    clean = ssa_attention(omega, values, lengths=torch.tensor([25]), **options)
+    omega[:, :, 25:], values[:, :, 25:] = float("nan"), float("inf")
+    omega.requires_grad_(), values.requires_grad_()
+    output = ssa_attention(omega, values, lengths=torch.tensor([25]), **options)
+    assert torch.equal(output, clean) and not output[:, :, 25:].any()
+    output.sum().backward()
+    assert omega.grad.isfinite().all() and values.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("impl", IMPLEMENTATIONS)
 def test_without_coupling_only_identical_oscillators_lock(impl: str) -> None:
     omega = torch.tensor([0.0, 1e-15, 0.0, 2.0, 2.0]).view(1, 1, 5, 1)
     values = torch.eye(5).view(1, 1, 5, 5)
