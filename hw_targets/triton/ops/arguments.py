@@ -9,6 +9,9 @@ from oscsim.errors import ConfigError
 
 LARGEST_WIDTH = 128
 
+# its square has to be a float32 number
+SMALLEST_EPS = 1e-9
+
 
 def valid_tokens(
     batch: int, n: int, padding: Tensor | None, lengths: Tensor | None, device: torch.device
@@ -66,8 +69,10 @@ def check_options(
         raise ConfigError(f"precision: given {precision!r}, expected 'accurate', 'fast' or 'fp32'")
     if edge not in ("smooth", "clamp", "exact"):
         raise ConfigError(f"edge: given {edge!r}, expected 'smooth', 'clamp' or 'exact'")
-    if eps is not None and (edge == "exact" or not 0 < eps < 1):
-        raise ConfigError(f"eps: given {eps} with edge={edge!r}, expected 0 < eps < 1, not with 'exact'")
+    if eps is not None and (edge == "exact" or not SMALLEST_EPS <= eps < 1):
+        raise ConfigError(
+            f"eps: given {eps} with edge={edge!r}, expected {SMALLEST_EPS:g} <= eps < 1, not with 'exact'"
+        )
     if not 0 <= dropout < 1:
         raise ConfigError(f"dropout: given {dropout}, expected 0 <= dropout < 1")
     if top_k is not None and (impl != "eager" or top_k < 1):

@@ -40,6 +40,8 @@ def forward(problem: SSAProblem) -> SSAForward:
 def backward(problem: SSAProblem, output: Tensor, total: Tensor, d_output: Tensor) -> SSAGradients:
     """Chain rule through the same matrices, with ``edge`` in place of 1/S."""
     problem = _without_padded(problem)
+    if problem.valid is not None:
+        d_output = torch.where(problem.valid[:, None, :, None], d_output, 0.0)
     parts = scores(problem)
     mismatch, coupling, sync, edge_coupling = parts
     grad = (d_output / _safe(total)[..., None]).to(sync.dtype)
@@ -55,9 +57,7 @@ def backward(problem: SSAProblem, output: Tensor, total: Tensor, d_output: Tenso
     pull = 0.5 * slope * (w * coupling + edge_coupling)
     both = pull * problem.inverse_square.to(sync.dtype)[..., None]
     both = both + both.mT
-    omega = problem.omega.to(sync.dtype)
-    centred = omega - omega.mean(dim=-2, keepdim=True)
-    by_omega = 2.0 * (both @ centred - both.sum(dim=-1, keepdim=True) * centred)
+    by_omega = -2.0 * weighted_differences(both, problem.omega.to(sync.dtype))
     return SSAGradients(
         by_omega.to(problem.omega.dtype),
         (_factor(problem, weights).mT @ _factor(problem, grad)).to(problem.values.dtype),
@@ -70,7 +70,7 @@ def scores(problem: SSAProblem) -> Scores:
     """S of every pair by the normal form, masked."""
     kind, omega = compute_dtype(problem), _frequencies(problem)
     squared = squared_mismatch(omega).to(kind).clamp(max=torch.finfo(kind).max)
-    same, inverse = squared == 0, problem.inverse_square.to(kind)[..., None]
+    same, inverse = identical(omega), problem.inverse_square.to(kind)[..., None]
     w = problem.selectivity.to(kind)[..., None]
     edge_coupling = torch.exp(-w)
     # Beyond u = 1 nothing is locked; the limit keeps infinity out of the products.
@@ -102,6 +102,23 @@ def squared_mismatch(omega: Tensor) -> Tensor:
         difference = channel.unsqueeze(-1) - channel.unsqueeze(-2)
         total.addcmul_(difference, difference)
     return total
+
+
+def identical(omega: Tensor) -> Tensor:
+    """Which pairs have the same frequency on every channel: a small square may be 0 without being none."""
+    same = torch.ones(*omega.shape[:-1], omega.shape[-2], dtype=torch.bool, device=omega.device)
+    for channel in omega.unbind(-1):
+        same &= channel.unsqueeze(-1) == channel.unsqueeze(-2)
+    return same
+
+
+def weighted_differences(weights: Tensor, omega: Tensor) -> Tensor:
+    """``sum_j w_ij (omega_i - omega_j)``, channel by channel: an outlier with weight 0 does no harm."""
+    sums = [
+        torch.where(weights != 0, weights * (x.unsqueeze(-1) - x.unsqueeze(-2)), 0.0).sum(dim=-1)
+        for x in omega.unbind(-1)
+    ]
+    return torch.stack(sums, dim=-1)
 
 
 def inverse_sync(sync: Tensor, edge: str, eps: float) -> Tensor:

@@ -108,15 +108,9 @@ def _rows(problem: SSAProblem) -> dict[str, Tensor]:
 
 
 def _frequencies(problem: SSAProblem) -> dict[str, Tensor]:
-    """Float32 as they are; float64 in two parts, 48 bits, less the first frequency that takes part."""
+    """Float32 as they are; float64 in two parts, which keep 48 bits of each."""
     omega = problem.omega
     if omega.dtype != torch.float64:
         return {"high": omega.contiguous()}
-    first = torch.zeros(omega.shape[0], dtype=torch.int64) if problem.valid is None else _first(problem.valid)
-    shifted = omega - omega[torch.arange(len(first)), :, first][:, :, None]
-    high = shifted.float()
-    return {"high": high, "low": (shifted - high.double()).float()}
-
-
-def _first(valid: Tensor) -> Tensor:
-    return valid.to(torch.uint8).argmax(dim=-1)
+    high = omega.float()
+    return {"high": high, "low": (omega - high.double()).float()}

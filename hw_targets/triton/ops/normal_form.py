@@ -11,6 +11,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from oscsim.errors import ConfigError
+
 # 1/L^3 of a weaker layer comes near the end of float32: it counts as uncoupled, K r = 0.
 COUPLING_FLOOR = torch.finfo(torch.float32).tiny ** 0.25
 _ITERATIONS = 6
@@ -81,6 +83,23 @@ def pull_back(
         by_gain.sum(dim=(0, 2)).to(gain.dtype),
         (by_strength * gain.double()[:, None]).to(order_parameter.dtype),
     )
+
+
+def check_finite(**given: Tensor) -> None:
+    """ConfigError when a strength is negative, infinite or NaN; on a GPU an asynchronous device assertion.
+
+    >>> check_finite(alpha=torch.tensor([-1.0]))
+    Traceback (most recent call last):
+        ...
+    oscsim.errors.ConfigError: alpha: given -1, expected finite numbers >= 0
+    """
+    for name, tensor in given.items():
+        fine = (tensor.isfinite() & (tensor >= 0)).all()
+        if tensor.is_cuda:
+            torch.ops.aten._assert_async.msg(fine, f"{name}: expected finite numbers >= 0")
+        elif not fine:
+            bad = tensor[~(tensor.isfinite() & (tensor >= 0))].flatten()[0].item()
+            raise ConfigError(f"{name}: given {bad:g}, expected finite numbers >= 0")
 
 
 def _strength(gain: Tensor, order_parameter: Tensor) -> Tensor:

@@ -47,13 +47,14 @@ def ssa_attention(
     gain : global coupling K >= 0, (heads,) or a number, rad per time unit.
     order_parameter : r >= 0: a number, (heads,), (batch, heads), or per row (batch, heads, N), as from
         :func:`prefix_order_parameter`.
-    causal : row i attends to j <= i. Its output does not change by a bit when later tokens change.
+    causal : row i attends to j <= i. Its output does not change by a bit when later tokens take other finite
+        values.
     precision : how the frequency product is computed. "accurate": float32-class error (1e-5 per condition);
         "fast": one 16-bit product on GPUs, S off by up to 4e-3 per condition; "fp32": IEEE float32, slow, for
         reference.
     edge : what stands for the slope 1/S, which diverges at the locking edge, in the backward pass: "smooth"
         S/(S^2 + eps^2), "clamp" 1/max(S, eps), "exact" 1/S. Forwards S is always exact.
-    eps : in units of S; default 0.03. Not with "exact".
+    eps : in units of S, 1e-9 to 1; default 0.03. Not with "exact".
     padding : (batch, N) bool, True = padded: such tokens take no part and their rows are 0.
     lengths : (batch,) instead of padding: token i takes part when i < length.
     block_map : tiles that can lock, from :func:`block_map` of the same frequencies; the result is bitwise
@@ -84,7 +85,7 @@ def ssa_attention(
     check_options(precision, edge, eps, dropout, top_k, chosen)
     batch, heads, n, _ = omega.shape
     if batch == 0 or heads == 0:
-        return torch.zeros_like(values)
+        return values * 1.0  # as empty as the values, and still of their graph
     valid = valid_tokens(batch, n, padding, lengths, omega.device)
     if block_map is not None:
         block_map.check(omega, values, causal, precision, chosen)

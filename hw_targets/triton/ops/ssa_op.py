@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from hw_targets.triton.ops.implementations import selective_synchronization
-from hw_targets.triton.ops.normal_form import normal_form, pull_back
+from hw_targets.triton.ops.normal_form import check_finite, normal_form, pull_back
 from hw_targets.triton.ops.problem import SSAProblem
 from hw_targets.triton.ops.tile_map import from_tensors
 from oscsim.errors import ConfigError
@@ -134,20 +134,3 @@ def ssa_problem(
     kind = omega.dtype if omega.dtype == torch.float64 else torch.float32
     frequencies = omega.detach().to(kind).contiguous()
     return SSAProblem(frequencies, values.detach().contiguous(), *form, **options)
-
-
-def check_finite(**given: Tensor) -> None:
-    """ConfigError when a strength is negative, infinite or NaN; on a GPU an asynchronous device assertion.
-
-    >>> check_finite(alpha=torch.tensor([-1.0]))
-    Traceback (most recent call last):
-        ...
-    oscsim.errors.ConfigError: alpha: given -1, expected finite numbers >= 0
-    """
-    for name, tensor in given.items():
-        fine = (tensor.isfinite() & (tensor >= 0)).all()
-        if tensor.is_cuda:
-            torch.ops.aten._assert_async.msg(fine, f"{name}: expected finite numbers >= 0")
-        elif not fine:
-            bad = tensor[~(tensor.isfinite() & (tensor >= 0))].flatten()[0].item()
-            raise ConfigError(f"{name}: given {bad:g}, expected finite numbers >= 0")

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from hw_targets.triton.ops.arguments import per_head, per_row, valid_tokens
+from hw_targets.triton.ops.arguments import check_options, check_shapes, per_head, per_row, valid_tokens
 from hw_targets.triton.ops.implementations import choose
-from hw_targets.triton.ops.normal_form import normal_form
 from hw_targets.triton.ops.problem import Implementation, Precision
 from hw_targets.triton.ops.tile_boxes import radius_growth
-from hw_targets.triton.ops.tile_search import lockable_tiles, visible_columns
+from hw_targets.triton.ops.tile_search import block_map_op, visible_columns
 from oscsim.errors import ConfigError
 
 
@@ -152,17 +151,21 @@ def block_map(
     >>> block_map(omega, alpha=0.0, gain=8.0, order_parameter=1.0, impl="eager")
     BlockMap(batch=1, heads=1, n=256, full, tiles of 64 x 64: 10 of 16 active, 62.50%)
     """
-    batch, heads, n, channels = omega.shape
     chosen = choose(impl, omega.device)
+    check_shapes(omega, omega[..., :1].float(), chosen)
+    check_options(precision, "smooth", None, 0.0, None, chosen)
+    batch, heads, n, channels = omega.shape
+    if 0 in (batch, heads) or (value_width is not None and value_width < 1):
+        raise ConfigError(
+            f"given omega {tuple(omega.shape)} and value_width {value_width}, expected at least one batch, "
+            "head and column"
+        )
     rows, columns = _tile(chosen, channels, value_width or channels, precision)
-    form = normal_form(
+    lists = block_map_op(
+        omega.detach(),
         per_head("alpha", alpha, omega).detach(),
         per_head("gain", gain, omega).detach(),
         per_row(order_parameter, omega).detach(),
-    )
-    lists = lockable_tiles(
-        omega.detach(),
-        form.inverse_square,
         valid_tokens(batch, n, padding, lengths, omega.device),
         causal,
         rows,

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hw_targets.triton.ops.normal_form import check_finite, normal_form
 from hw_targets.triton.ops.tile_boxes import Boxes, boxes, tile_radius
 from oscsim.errors import ConfigError
 
@@ -19,9 +20,17 @@ CHUNK = 1 << 19
 @torch.library.custom_op(
     "oscsim::block_map",
     mutates_args=(),
-    schema="(Tensor omega, Tensor inverse_square, Tensor? valid, bool causal, int rows, int columns, "
-    "float growth) -> (Tensor, Tensor, Tensor, Tensor)",
+    schema="(Tensor omega, Tensor alpha, Tensor gain, Tensor order_parameter, Tensor? valid, bool causal, "
+    "int rows, int columns, float growth) -> (Tensor, Tensor, Tensor, Tensor)",
 )
+def block_map_op(
+    omega: Tensor, alpha: Tensor, gain: Tensor, order_parameter: Tensor, *rest: Any
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Row starts, column tiles, column starts, row tiles of a BlockMap."""
+    check_finite(alpha=alpha, gain=gain, order_parameter=order_parameter)
+    return lockable_tiles(omega, normal_form(alpha, gain, order_parameter).inverse_square, *rest)
+
+
 def lockable_tiles(
     omega: Tensor,
     inverse_square: Tensor,
@@ -31,7 +40,7 @@ def lockable_tiles(
     columns: int,
     growth: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Row starts, column tiles, column starts, row tiles of a BlockMap."""
+    """The same from the inverse squared lock radius of every row."""
     targets, sources = boxes(omega, valid, rows, columns)
     reach = tile_radius(inverse_square, valid, omega.shape[2], rows) * (1.0 + growth)
     # Frequencies in two float32 parts are off by 2^-49 of the largest in each of up to 128 channels.
@@ -48,10 +57,12 @@ def lockable_tiles(
     )
 
 
-@lockable_tiles.register_fake
+@block_map_op.register_fake
 def _(
     omega: Tensor,
-    inverse_square: Tensor,
+    alpha: Tensor,
+    gain: Tensor,
+    order_parameter: Tensor,
     valid: Tensor | None,
     causal: bool,
     rows: int,
@@ -66,7 +77,7 @@ def _(
     return starts[0], lists[0], starts[1], lists[1]
 
 
-@lockable_tiles.register_vmap
+@block_map_op.register_vmap
 def _(info: Any, in_dims: Any, *args: Any) -> Any:
     raise ConfigError(
         "block_map: given a batch of torch.vmap, expected none; the op is batched: pass (batch, heads, N, D)"

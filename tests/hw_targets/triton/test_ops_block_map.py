@@ -1,6 +1,7 @@
 """block_map: no tile with a pair that can lock is left out, against all pairs in float64."""
 
 import itertools
+import math
 import re
 
 import numpy as np
@@ -14,7 +15,7 @@ from hw_targets.triton.ops.native.build import FOLDER
 from hw_targets.triton.ops.ssa import ssa_attention
 from hw_targets.triton.ops.tile_boxes import NORM_LIMIT, radius_growth
 from hw_targets.triton.ops.tile_map import BlockMap, block_map, from_tensors
-from hw_targets.triton.ops.tile_search import lockable_tiles
+from hw_targets.triton.ops.tile_search import block_map_op, lockable_tiles
 from hw_targets.triton.ops.tile_shape import tile_shape
 from oscsim.errors import ConfigError
 
@@ -243,11 +244,31 @@ def small_map():
 
 def test_the_op_obeys_torch_and_refuses_vmap():
     omega = torch.arange(200.0).view(1, 2, 100, 1)
-    inverse = torch.full((1, 2, 1), 0.01, dtype=torch.float64)
+    strengths = torch.zeros(2), torch.full((2,), 10.0), torch.ones(1, 2, 1)
     valid = torch.arange(100)[None] < 90
-    torch.library.opcheck(lockable_tiles, (omega, inverse, valid, True, 8, 4, 1e-3))
+    torch.library.opcheck(block_map_op, (omega, *strengths, valid, True, 8, 4, 1e-3))
     with pytest.raises(ConfigError, match=r"torch\.vmap"):
-        torch.vmap(lambda x: lockable_tiles(x, inverse, None, True, 8, 4, 1e-3))(omega[None])
+        torch.vmap(lambda x: block_map_op(x, *strengths, None, True, 8, 4, 1e-3))(omega[None])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"alpha": -1.0}, "alpha: given -1"),
+        ({"gain": math.inf}, "gain: given inf"),
+        ({"order_parameter": math.nan}, "order_parameter: given nan"),
+        ({"precision": "half"}, "precision: given 'half'"),
+        ({"value_width": -3}, "value_width -3"),
+        ({"omega": torch.zeros(2, 3, 4)}, "expected .batch, heads, N, D."),
+        ({"omega": torch.zeros(1, 1, 0, 4)}, "N, D"),
+        ({"omega": torch.zeros(0, 1, 3, 4)}, "at least one batch"),
+        ({"omega": torch.zeros(1, 1, 3, 4, dtype=torch.int64)}, "expected floating point"),
+    ],
+)
+def test_what_makes_no_map_is_refused(change, message):
+    given = {"omega": torch.zeros(1, 1, 3, 4), "alpha": 0.5, "gain": 1.0, "order_parameter": 1.0, **change}
+    with pytest.raises(ConfigError, match=message):
+        block_map(given.pop("omega"), **given, impl="native")
 
 
 def test_map_and_attention_compile_in_one_graph():

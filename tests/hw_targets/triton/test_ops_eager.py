@@ -152,6 +152,7 @@ FINE = {"alpha": 1.0, "gain": 1.0, "order_parameter": 1.0, "impl": "eager"}
         ({"precision": "half"}, "precision: given 'half'"),
         ({"edge": "soft"}, "edge: given 'soft'"),
         ({"edge": "exact", "eps": 0.1}, "eps: given 0.1"),
+        ({"eps": 1e-30}, "eps: given 1e-30"),
         ({"dropout": 1.0}, "dropout: given 1.0"),
         ({"top_k": 0}, "top_k: given 0"),
         ({"top_k": 2, "impl": "native"}, "top_k: given 2 with impl='native'"),

@@ -41,6 +41,32 @@ def test_outputs_and_gradients_are_finite_in_every_regime(layout: str, causal: b
 
 
 @pytest.mark.parametrize("impl", IMPLEMENTATIONS)
+@pytest.mark.parametrize("far", [1e5, 1e9, 1e30])
+def test_an_outlier_changes_no_gradient_of_the_others(far: float, impl: str) -> None:
+    omega = 0.3 * torch.randn(1, 1, 64, 3, generator=torch.Generator().manual_seed(0))
+    values = torch.randn(1, 1, 64, 5, generator=torch.Generator().manual_seed(1))
+    omega[:, :, -1] += far
+    omega.requires_grad_()
+    options = {"alpha": 0.5, "gain": 1.0, "order_parameter": 1.0, "edge": "clamp", "eps": 0.1, "impl": impl}
+    ssa_attention(omega, values, **options).square().sum().backward()
+    near = omega.detach()[:, :, :-1].double().requires_grad_()
+    ssa_attention(near, values[:, :, :-1].double(), **{**options, "impl": "eager"}).square().sum().backward()
+    assert not omega.grad[:, :, -1].any()
+    assert (omega.grad[:, :, :-1] - near.grad).abs().max() < 1e-3 * near.grad.abs().max()
+
+
+@pytest.mark.parametrize("impl", IMPLEMENTATIONS)
+def test_float64_outliers_do_not_coarsen_the_others(impl: str) -> None:
+    omega = 0.3 * torch.randn(1, 1, 40, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    values = torch.randn(1, 1, 40, 5, generator=torch.Generator().manual_seed(1))
+    options = {"alpha": 0.5, "gain": 1.0, "order_parameter": 1.0}
+    omega[:, :, 0] += 1e15
+    output = ssa_attention(omega, values, **options, impl=impl)
+    expected = ssa_attention(omega, values.double(), **options, impl="eager")
+    assert (output - expected).abs().max() < 1e-4
+
+
+@pytest.mark.parametrize("impl", IMPLEMENTATIONS)
 def test_padded_tokens_may_hold_anything(impl: str) -> None:
     draw = torch.Generator().manual_seed(0)
     omega, values = 0.3 * torch.randn(1, 2, 40, 4, generator=draw), torch.randn(1, 2, 40, 5, generator=draw)
