@@ -1,4 +1,4 @@
-"""Cosine and sine together, of a phase of any size, without the slow path of a library's sine.
+"""Cosine and sine together, of phases up to 1e8 rad, without the slow path of a library's sine.
 
 That path (Payne and Hanek) keeps a table in local memory, which every kernel that calls it pays for.
 """

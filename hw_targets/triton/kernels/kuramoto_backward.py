@@ -1,7 +1,8 @@
 """Backward pass of Kuramoto attention in two deterministic passes, by rows and by columns; no atomics.
 
-Weights come back from the saved log-sum-exp: p_tu = exp2(s - L_t). Whatever scales a row of gradients is a
-power of two inside L_t, so that float16 parts of p and ds stay in range (kuramoto_fused.py picks them).
+Weights come back from the saved log-sum-exp: p_tu = exp2(min(s - L_t, 0)), for rounding of large scores can
+put s above L_t. Whatever scales a row of gradients is a power of two added to the exponent, its *lift*, so
+that float16 parts of p and ds stay in range (kuramoto_fused.py picks them).
 """
 
 # pyright: reportGeneralTypeIssues=false
@@ -15,7 +16,7 @@ from .kuramoto_tile import exponent_of, load_operand, product, rest_of
 
 @triton.jit
 def by_query_tile(
-    query, query_rest, upstream, upstream_rest, row_factor, level, own, rows, total,
+    query, query_rest, upstream, upstream_rest, row_factor, level, lift, own, rows, total,
     key, value, column_factor, start, size,
     PARTS: tl.constexpr, EDGE: tl.constexpr, WIDTH: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
@@ -27,7 +28,8 @@ def by_query_tile(
     factor = tl.load(column_factor + local)[None, :]
     zero = tl.full((BLOCK_M, BLOCK_N), 0.0, tl.float32)
     score = product(query, query_rest, tl.trans(key_part), tl.trans(key_rest), zero, PARTS)
-    weight = tl.exp2(exponent_of(score, row_factor[:, None], factor) - level[:, None])
+    score = exponent_of(score, row_factor[:, None], factor)
+    weight = tl.exp2(tl.minimum(score - level[:, None], 0.0) + lift[:, None])
     if EDGE:
         weight = tl.where((start + local)[None, :] <= rows[:, None], weight, 0.0)
     value_part, value_rest = load_operand(value, at, size, PARTS)
@@ -39,7 +41,7 @@ def by_query_tile(
 
 @triton.jit
 def kuramoto_by_query(
-    query, key, value, d_mean, row_factor, column_factor, level, own, unit, d_query, n, padded,
+    query, key, value, d_mean, row_factor, column_factor, level, lift, own, unit, d_query, n, padded,
     WIDTH: tl.constexpr, PARTS: tl.constexpr, CAUSAL: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
@@ -55,6 +57,7 @@ def kuramoto_by_query(
     vector = one * padded + rows
     scale = tl.load(row_factor + vector)
     shift = tl.load(level + vector)
+    raised = tl.load(lift + vector)
     inner = tl.load(own + vector)
     total = tl.full((BLOCK_M, WIDTH), 0.0, tl.float32)
     columns = column_factor + one * padded
@@ -64,7 +67,7 @@ def kuramoto_by_query(
     for start in range(0, edge, BLOCK_N):
         skipped = (one * padded + start) * WIDTH
         total = by_query_tile(
-            own_query, own_query_rest, upstream, upstream_rest, scale, shift, inner, rows, total,
+            own_query, own_query_rest, upstream, upstream_rest, scale, shift, raised, inner, rows, total,
             key + skipped, value + skipped, columns + start, start, size,
             PARTS, False, WIDTH, BLOCK_M, BLOCK_N,
         )  # fmt: skip
@@ -72,7 +75,7 @@ def kuramoto_by_query(
         for start in range(edge, tl.minimum(first + BLOCK_M, n), BLOCK_N):
             skipped = (one * padded + start) * WIDTH
             total = by_query_tile(
-                own_query, own_query_rest, upstream, upstream_rest, scale, shift, inner, rows, total,
+                own_query, own_query_rest, upstream, upstream_rest, scale, shift, raised, inner, rows, total,
                 key + skipped, value + skipped, columns + start, start, size,
                 PARTS, True, WIDTH, BLOCK_M, BLOCK_N,
             )  # fmt: skip
@@ -82,7 +85,7 @@ def kuramoto_by_query(
 @triton.jit
 def by_source_tile(
     key, key_rest, value, value_rest, column_factor, columns, by_key, by_value,
-    query, d_mean, row_factor, level, own, query_share, start, size,
+    query, d_mean, row_factor, level, lift, own, query_share, start, size,
     PARTS: tl.constexpr, EDGE: tl.constexpr, WIDTH: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
@@ -93,7 +96,8 @@ def by_source_tile(
     zero = tl.full((BLOCK_N, BLOCK_M), 0.0, tl.float32)
     score = product(key, key_rest, tl.trans(query_part), tl.trans(query_rest), zero, PARTS)
     score = exponent_of(score, tl.load(row_factor + local)[None, :], column_factor[:, None])
-    weight = tl.exp2(score - tl.load(level + local)[None, :])
+    weight = tl.minimum(score - tl.load(level + local)[None, :], 0.0)
+    weight = tl.exp2(weight + tl.load(lift + local)[None, :])
     if EDGE:
         weight = tl.where(columns[:, None] <= (start + local)[None, :], weight, 0.0)
     upstream, upstream_rest = load_operand(d_mean, at, size, PARTS)
@@ -108,8 +112,8 @@ def by_source_tile(
 
 @triton.jit
 def kuramoto_by_source(
-    query, key, value, d_mean, row_factor, column_factor, level, own, query_share, key_unit, value_unit,
-    d_key, d_value, n, padded,
+    query, key, value, d_mean, row_factor, column_factor, level, lift, own, query_share, key_unit,
+    value_unit, d_key, d_value, n, padded,
     WIDTH: tl.constexpr, PARTS: tl.constexpr, CAUSAL: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):  # fmt: skip
@@ -129,6 +133,7 @@ def kuramoto_by_source(
     by_value = tl.full((BLOCK_N, WIDTH), 0.0, tl.float32)
     row_factor += one * padded
     level += one * padded
+    lift += one * padded
     own += one * padded
     query_share += one * padded
     begin = 0
@@ -138,16 +143,16 @@ def kuramoto_by_source(
             skipped = (one * padded + start) * WIDTH
             by_key, by_value = by_source_tile(
                 own_key, own_key_rest, own_value, own_value_rest, factor, first + local, by_key, by_value,
-                query + skipped, d_mean + skipped, row_factor + start, level + start, own + start,
-                query_share + start, start, size, PARTS, True, WIDTH, BLOCK_M, BLOCK_N,
+                query + skipped, d_mean + skipped, row_factor + start, level + start, lift + start,
+                own + start, query_share + start, start, size, PARTS, True, WIDTH, BLOCK_M, BLOCK_N,
             )  # fmt: skip
         begin = (first + BLOCK_N + BLOCK_M - 1) // BLOCK_M * BLOCK_M
     for start in range(begin, n, BLOCK_M):
         skipped = (one * padded + start) * WIDTH
         by_key, by_value = by_source_tile(
             own_key, own_key_rest, own_value, own_value_rest, factor, first + local, by_key, by_value,
-            query + skipped, d_mean + skipped, row_factor + start, level + start, own + start,
-            query_share + start, start, size, PARTS, False, WIDTH, BLOCK_M, BLOCK_N,
+            query + skipped, d_mean + skipped, row_factor + start, level + start, lift + start,
+            own + start, query_share + start, start, size, PARTS, False, WIDTH, BLOCK_M, BLOCK_N,
         )  # fmt: skip
     tl.store(d_key + at, by_key * tl.load(key_unit + one))
     tl.store(d_value + at, by_value * tl.load(value_unit + one))

@@ -18,7 +18,8 @@ def attend(
 ):  # fmt: skip
     """One tile of the online softmax (Milakov and Gimelshein, arXiv 1805.02867); EDGE masks u > t.
 
-    Weights are kept 2^14 times too large: float16 parts of the small ones then lose nothing.
+    Weights are kept 2^14 times too large: float16 parts of the small ones then lose nothing. The 14 joins
+    the difference of two scores, never one score: a large one would swallow it.
     """
     local = tl.arange(0, BLOCK_N)
     at = local[:, None] * WIDTH + tl.arange(0, WIDTH)[None, :]
@@ -27,9 +28,9 @@ def attend(
     score = product(query, query_rest, tl.trans(key_part), tl.trans(key_rest), score, PARTS)
     score = exponent_of(score, row_factor[:, None], tl.load(column_factor + local)[None, :])
     if EDGE:
-        score = tl.where((start + local)[None, :] <= rows[:, None], score, -1e30)
+        score = tl.where((start + local)[None, :] <= rows[:, None], score, -3.4e38)
     now = tl.maximum(biggest, tl.reduce(score, 1, tl.standard._elementwise_max))
-    weight = tl.exp2(score - (now - 14.0)[:, None])
+    weight = tl.exp2(score - now[:, None] + 14.0)
     kept = tl.exp2(biggest - now)
     part = weight.to(query.dtype)
     value_part, value_rest = load_operand(value, at, size, PARTS)
@@ -56,7 +57,7 @@ def kuramoto_forward(
     at = (one * padded + first) * WIDTH + (local[:, None] * WIDTH + tl.arange(0, WIDTH)[None, :])
     own, own_rest = load_operand(query, at, size, PARTS)
     scale = tl.load(row_factor + one * padded + rows)
-    biggest = tl.full((BLOCK_M,), -1e30, tl.float32)
+    biggest = tl.full((BLOCK_M,), -3.4e38, tl.float32)
     total = tl.full((BLOCK_M,), 0.0, tl.float32)
     mean = tl.full((BLOCK_M, WIDTH), 0.0, tl.float32)
     columns = key_factor + one * padded
@@ -77,7 +78,7 @@ def kuramoto_forward(
                 columns + start, start, size, PARTS, True, WIDTH, BLOCK_M, BLOCK_N,
             )  # fmt: skip
     taking = tl.load(columns + rows) != 0.0
-    logarithm = (biggest - 14.0 + tl.log2(total)) * 0.6931471805599453
+    logarithm = (biggest + (tl.log2(total) - 14.0)) * 0.6931471805599453
     tl.store(logsumexp + one * n + rows, tl.where(taking, logarithm, 0.0), mask=rows < n)
     real, imaginary = deinterleave(mean / total[:, None], BLOCK_M, WIDTH)
     lanes = tl.arange(0, WIDTH // 2)[None, :]

@@ -73,6 +73,9 @@ def deinterleave(x, ROWS: tl.constexpr, WIDTH: tl.constexpr):
 
 @triton.jit
 def exponent_of(score, row_factor, column_factor):
-    """log2 of a weight before normalisation; far below everything where the source takes no part."""
-    bias = tl.where(column_factor == 0.0, -1e30, 0.0)
-    return score * column_factor * row_factor + bias
+    """log2 of a weight before normalisation; the lowest number where the source takes no part.
+
+    The factors are multiplied first: one alone may be large where the score is not.
+    """
+    bias = tl.where(column_factor == 0.0, -3.4e38, 0.0)
+    return score * (row_factor * column_factor) + bias

@@ -38,8 +38,11 @@ def kuramoto_attention(
     Parameters
     ----------
     theta : phases (batch, heads, N, k), rad, unwrapped; float32, float16 or bfloat16 (float64: impl="eager").
-        impl="triton" takes k from 8 to 128.
-    gate_q, gate_k : metric gates of targets and sources, shape and dtype of theta, dimensionless.
+        impl="triton" takes k from 8 to 128 and keeps float32 accuracy for phases up to 1e8 rad; "native" and
+        "eager" reduce phases as the C library does.
+    gate_q, gate_k : metric gates of targets and sources, shape and dtype of theta, dimensionless. Results and
+        gradients are finite while scores and the gradients themselves are within float32; from scores of 2^20
+        on float32 cannot tell them apart to 0.1, and weights and gradients are no better than that.
     drift : omega (heads, k), rad per position; ``omega_j t`` is reduced modulo 2 pi in float64.
     tau : inverse temperature, a number or (heads,).
     causal : row t attends to u <= t. Its output does not change by a bit when later tokens change.

@@ -28,7 +28,7 @@ def forward(problem: KuramotoProblem) -> KuramotoForward:
     _, gate_q, gate_k, at = _prepared(problem)
     score = _scores(problem, at, gate_q, gate_k)
     total = torch.logsumexp(score, dim=-1)
-    weights = _weights(problem, score, total)
+    weights = _weights(problem, score)
     mean = _factor(problem, weights) @ _factor(problem, features.value(at))
     tangent, radial = read(at.theta, _halves(mean))
     if problem.valid is not None:
@@ -40,7 +40,7 @@ def backward(problem: KuramotoProblem, saved: KuramotoForward, d_increment: Tens
     """Softmax attention's chain rule, then that of the features."""
     _, gate_q, gate_k, at = _prepared(problem)
     kind = at.theta[0].dtype
-    weights = _weights(problem, _scores(problem, at, gate_q, gate_k), saved.logsumexp)
+    weights = _weights(problem, _scores(problem, at, gate_q, gate_k))
     d_increment = _taking_part(problem, d_increment.to(kind))
     d_mean = _factor(problem, features.d_mean(at, d_increment))
     d_value = _factor(problem, weights).mT @ d_mean
@@ -89,9 +89,9 @@ def _scores(problem: KuramotoProblem, at: Rotations, gate_q: Tensor, gate_k: Ten
     return score.masked_fill(~allowed, -math.inf)
 
 
-def _weights(problem: KuramotoProblem, score: Tensor, logsumexp: Tensor) -> Tensor:
+def _weights(problem: KuramotoProblem, score: Tensor) -> Tensor:
     """A_tu; rows of padded tokens are 0."""
-    weights = torch.exp(score - logsumexp[..., None])
+    weights = torch.softmax(score, dim=-1)
     return weights if problem.valid is None else torch.where(problem.valid[:, None, :, None], weights, 0.0)
 
 

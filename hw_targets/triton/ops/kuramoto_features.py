@@ -3,7 +3,8 @@
 With phi = theta + omega t the score is a dot product,
 s_tu = tau/sqrt(k) (g^q_t [cos phi_t, sin phi_t]) . (g^k_u [cos phi_u, sin phi_u]), and the mean is taken of
 [cos theta_u, sin theta_u]. phi itself is never formed: e^{i phi} is e^{i theta} turned by the drift angle, so
-an unwrapped theta of any size loses nothing.
+adding omega t to an unwrapped theta rounds nothing away; how large theta may be is up to how the cosine
+reduces it.
 """
 
 from __future__ import annotations

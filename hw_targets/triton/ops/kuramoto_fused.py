@@ -31,8 +31,8 @@ _LOG2_E = 1.0 / math.log(2.0)
 _LIFT = 6.0
 _FILLS_PADDING = ("kuramoto_features", "kuramoto_upstream")
 
-# An exponent level above which every weight is 0.
-_NOWHERE = 1e30
+# An exponent level above which every weight is 0: the largest score is about this.
+_NOWHERE = 3.4e38
 
 
 class _Prepared(NamedTuple):
@@ -122,16 +122,18 @@ def _by_features(
     }
     level = torch.full_like(factor, _NOWHERE)
     n = logsumexp.shape[-1]
-    level[:, :n] = logsumexp.flatten(0, 1) * _LOG2_E - _LIFT
+    level[:, :n] = logsumexp.flatten(0, 1) * _LOG2_E
     level = torch.where(given.key_factor > 0, level, _NOWHERE)
     scale = 2.0**-_LIFT / math.sqrt(problem.theta.shape[-1])
     unit = factor * largest_key * scale
-    _run(given, "kuramoto_by_query", **shared, level=level, unit=unit, d_query=by_query)
+    lift = torch.full_like(factor, _LIFT)
+    _run(given, "kuramoto_by_query", **shared, level=level, lift=lift, unit=unit, d_query=by_query)
     _run(
         given,
         "kuramoto_by_source",
         **shared,
-        level=level - torch.log2(factor / largest),
+        level=level,
+        lift=lift + torch.log2(factor / largest),
         query_share=given.query_factor / largest_query,
         key_unit=_per_row(problem.tau, problem) * (largest * largest_query * scale).squeeze(-1),
         value_unit=(largest * 2.0**-_LIFT).squeeze(-1),

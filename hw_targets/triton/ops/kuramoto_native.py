@@ -14,6 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from hw_targets.triton.ops import kuramoto_blocks as blocks
 from hw_targets.triton.ops import kuramoto_features as features
 from hw_targets.triton.ops.kuramoto_eager import gradients
 from hw_targets.triton.ops.kuramoto_features import InputGradients, Rotations
@@ -91,17 +92,14 @@ def _part_backward(
 ) -> InputGradients:
     given, kind = _prepared(problem, part), _factor_dtype(problem)
     increment, radial, upstream = (part.take(x) for x in (saved.increment, saved.radial, d_increment))
-    by_features = _attend_backward(
-        features.d_mean(given.at, upstream).to(kind),
-        given.query,
-        given.key,
-        given.value,
-        features.mean(given.at, increment, radial).to(kind),
-        part.take(saved.logsumexp),
-        0.0,
-        problem.causal,
-        scale=given.scale,
-    )
+    attended = given.query, given.key, given.value
+    d_mean = features.d_mean(given.at, upstream).to(kind)
+    if blocks.needed(given.query, given.key, given.scale):
+        by_features = blocks.backward(d_mean, *attended, problem.causal, given.scale)
+    else:
+        mean = features.mean(given.at, increment, radial).to(kind)
+        total = part.take(saved.logsumexp)
+        by_features = _attend_backward(d_mean, *attended, mean, total, 0.0, problem.causal, scale=given.scale)
     direct = -radial * upstream
     return features.pull_back(given.at, given.gate_q, given.gate_k, problem.tau, by_features, direct)
 

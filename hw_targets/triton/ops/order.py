@@ -36,7 +36,8 @@ def prefix_order_parameter(
 
     Parameters
     ----------
-    theta : phases (batch, heads, N, D), rad, unwrapped or not.
+    theta : phases (batch, heads, N, D), rad, unwrapped or not. impl="triton" keeps float32 accuracy for
+        phases up to 1e8 rad; "native" and "eager" reduce phases as the C library does.
     padding : (batch, N) bool, True = padded.
     lengths : (batch,) instead of padding: token i takes part when i < length.
     impl : "triton", "native", "eager", or None for the device's own.
