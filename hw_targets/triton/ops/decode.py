@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from numbers import Real
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -13,6 +16,21 @@ from hw_targets.triton.ops.problem import Implementation, Precision, SSAProblem
 from hw_targets.triton.ops.ssa_op import check_finite
 from hw_targets.triton.ops.streamed_order import StreamedOrder
 from oscsim.errors import ConfigError
+
+
+class _Kept(NamedTuple):
+    """All that is remembered, replaced as a whole when a call has succeeded: a refused one changes nothing.
+
+    ``form`` holds the normal form of every row, or of all at once where one ``constant`` is for all tokens.
+    """
+
+    omega: Growing = Growing()
+    values: Growing = Growing()
+    padded: Growing = Growing()
+    form: Growing = Growing()
+    phasors: StreamedOrder = StreamedOrder()
+    constant: Tensor | None = None
+    source: str = ""
 
 
 class SSACache:
@@ -28,7 +46,8 @@ class SSACache:
     Raises
     ------
     ConfigError
-        an unknown option here, or tokens that do not fit the ones before in :meth:`append`.
+        an unknown option, alpha or gain that are no finite numbers >= 0; in :meth:`append` tokens that do
+        not fit the ones before. A refused call leaves the cache as it was.
 
     >>> cache = SSACache(alpha=0.0, gain=1.0, impl="eager")
     >>> omega, values = torch.tensor([0.0, 0.6]).view(1, 1, 2, 1), torch.eye(2).view(1, 1, 2, 2)
@@ -49,20 +68,21 @@ class SSACache:
         impl: Implementation | None = None,
     ) -> None:
         check_options(precision, "smooth", None, 0.0, None, "eager")
+        choose(impl, torch.device("cpu"))  # an unknown name; the device is that of the tokens
+        for name, given in (("alpha", alpha), ("gain", gain)):
+            _check_real(name, given, 1)
+            check_finite(**{name: torch.as_tensor(given, dtype=torch.float64)})
         self.alpha, self.gain = alpha, gain
         self.precision: Precision = precision
         self.impl: Implementation | None = impl
         self.reset()
 
     def __len__(self) -> int:
-        return len(self._omega)
+        return len(self._kept.omega)
 
     def reset(self) -> None:
         """Forget all tokens; the next ones may have any shape."""
-        self._omega, self._values, self._form, self._padded = (Growing() for _ in range(4))
-        self._phasors = StreamedOrder()
-        self._constant: Tensor | None = None
-        self._source = ""
+        self._kept = _Kept()
 
     @torch.no_grad()
     def append(
@@ -99,20 +119,26 @@ class SSACache:
             given = f"{tuple(padding.shape)} {padding.dtype}"
             raise ConfigError(f"padding: given {given}, expected ({batch}, {new}) torch.bool, True = padded")
         omega = omega if omega.dtype == torch.float64 else omega.float()
-        self._omega.fits("omega", omega)
-        self._values.fits("values", values)
-        self._strengthen(self._order_of(theta, order_parameter, omega, padding), omega)
-        first = len(self)
-        self._omega.append(omega)
-        self._values.append(values)
-        self._padded.append(padding[:, None, :, None])
-        return self._attend(first, impl)
+        before = self._kept
+        before.omega.fits("omega", omega)
+        before.values.fits("values", values)
+        order, kept = self._order_of(theta, order_parameter, omega, padding)
+        kept = kept._replace(
+            omega=before.omega.longer(omega),
+            values=before.values.longer(values),
+            padded=before.padded.longer(padding[:, None, :, None]),
+            form=self._strengthened(kept, order, omega),
+        )
+        output = self._attend(kept, len(before.omega), impl)
+        self._kept = kept
+        return output
 
     def select(self, indices: Tensor) -> None:
         """Keep or repeat these sequences of the batch, (new batch,) whole numbers (beam search)."""
         if len(self) == 0:
             raise ConfigError("select: given an empty cache, expected tokens; append some first")
-        batch = self._omega.view().shape[0]
+        kept = self._kept
+        batch = kept.omega.view().shape[0]
         if indices.dim() != 1 or indices.is_floating_point() or indices.dtype == torch.bool:
             raise ConfigError(
                 f"indices: given {tuple(indices.shape)} {indices.dtype}, expected (new batch,) whole numbers"
@@ -121,63 +147,72 @@ class SSACache:
             raise ConfigError(
                 f"indices: given {indices.tolist()}, expected at least one, each in 0..{batch - 1}"
             )
-        indices = indices.to(self._omega.view().device)
-        for part in (self._omega, self._values, self._form, self._padded, self._phasors):
-            part.select(indices)
-        if self._constant is not None:
-            self._constant = self._constant[indices]
+        indices = indices.to(kept.omega.view().device)
+        self._kept = _Kept(
+            *(part.selected(indices) for part in kept[:4]),
+            phasors=kept.phasors.selected(indices),
+            constant=None if kept.constant is None else kept.constant[indices],
+            source=kept.source,
+        )
 
     def _order_of(
         self, theta: Tensor | None, order: Tensor | float | None, omega: Tensor, padding: Tensor
-    ) -> Tensor:
-        """(batch, heads, new), or (batch, heads, 1) where one is for all tokens."""
+    ) -> tuple[Tensor, _Kept]:
+        """(batch, heads, new), or (batch, heads, 1) where one is for all tokens; and what to keep of it."""
         if theta is not None and order is None:
-            self._stays("theta")
-            if theta.dim() != 4 or theta.shape[:3] != omega.shape[:3]:
-                expected = (*omega.shape[:3], "channels")
-                raise ConfigError(f"theta: given {tuple(theta.shape)}, expected {expected}, phases per token")
-            self._phasors.fits(theta)
-            return self._phasors.append(theta, padding)
-        if isinstance(order, Tensor) and order.dim() == 3 and theta is None:
-            self._stays("order_parameter per token")
+            kept = self._from("theta")
+            if theta.dim() != 4 or theta.shape[:3] != omega.shape[:3] or not theta.is_floating_point():
+                raise ConfigError(
+                    f"theta: given {tuple(theta.shape)} {theta.dtype}, expected "
+                    f"{(*omega.shape[:3], 'channels')}, floating point phases per token"
+                )
+            kept.phasors.fits(theta)
+            order, phasors = kept.phasors.longer(theta, padding)
+            return order, kept._replace(phasors=phasors)
+        if order is None or theta is not None:
+            raise ConfigError("given both or none of theta and order_parameter, expected exactly one of them")
+        _check_real("order_parameter", order, 3)
+        if isinstance(order, Tensor) and order.dim() == 3:
             if order.shape != omega.shape[:3]:
                 expected = tuple(omega.shape[:3])
                 raise ConfigError(f"order_parameter: given {tuple(order.shape)}, expected {expected}")
-            return order.to(omega.device)
-        if order is None or theta is not None:
-            raise ConfigError("given both or none of theta and order_parameter, expected exactly one of them")
-        self._stays("order_parameter for all tokens")
+            return order.to(omega.device), self._from("order_parameter per token")
+        kept = self._from("order_parameter for all tokens")
         constant = per_row(order, omega)
-        if self._constant is not None and not torch.equal(constant, self._constant):
+        if kept.constant is not None and not torch.equal(constant.double(), kept.constant):
             raise ConfigError(
                 "order_parameter: given another one than for the tokens before, expected the same; pass "
                 "(batch, heads, new) for one per token"
             )
-        self._constant = constant
-        return constant
+        # a copy: what was given may change in place later
+        return constant, kept._replace(constant=constant.double().clone())
 
-    def _stays(self, source: str) -> None:
-        if len(self) and source != self._source:
+    def _from(self, source: str) -> _Kept:
+        """What is kept, with the order parameter from this source as before."""
+        kept = self._kept
+        if len(self) and source != kept.source:
             raise ConfigError(
-                f"given {source}, expected {self._source} as before; call reset() to start again"
+                f"given {source}, expected {kept.source} as before; call reset() to start again"
             )
-        self._source = source
+        return kept._replace(source=source)
 
-    def _strengthen(self, order: Tensor, omega: Tensor) -> None:
-        """Keep the normal form of new rows (or of all, once): it is never computed twice."""
-        if self._constant is not None and len(self._form):
-            return
+    def _strengthened(self, kept: _Kept, order: Tensor, omega: Tensor) -> Growing:
+        """The normal form with that of new rows (or of all, once): it is never computed twice."""
+        _check_real("alpha", self.alpha, 1)
+        _check_real("gain", self.gain, 1)
         alpha, gain = per_head("alpha", self.alpha, omega), per_head("gain", self.gain, omega)
         check_finite(alpha=alpha, gain=gain, order_parameter=order)
+        if kept.constant is not None and len(kept.form):
+            return kept.form
         form = normal_form(alpha, gain, order)
-        self._form.append(torch.stack(form[:2], dim=-1))
+        return kept.form.longer(torch.stack(form[:2], dim=-1))
 
-    def _attend(self, first: int, impl: str) -> Tensor:
-        padded = self._padded.view().flatten(1)
-        inverse_square, selectivity = (x.contiguous() for x in self._form.view().unbind(-1))
+    def _attend(self, kept: _Kept, first: int, impl: str) -> Tensor:
+        padded = kept.padded.view().flatten(1)
+        inverse_square, selectivity = (x.contiguous() for x in kept.form.view().unbind(-1))
         problem = SSAProblem(
-            self._omega.view().contiguous(),
-            self._values.view().contiguous(),
+            kept.omega.view().contiguous(),
+            kept.values.view().contiguous(),
             *NormalForm(inverse_square, selectivity, inverse_square > 0),
             valid=~padded if bool(padded.any()) else None,
             causal=True,
@@ -186,3 +221,15 @@ class SSACache:
         )
         with torch.autocast(problem.omega.device.type, enabled=False):
             return selective_synchronization(impl).forward(problem).output
+
+
+def _check_real(name: str, given: object, most: int) -> None:
+    """ConfigError unless a real number or a real tensor with at most this many dimensions."""
+    if isinstance(given, Tensor):
+        if given.dim() > most or given.is_complex() or given.dtype == torch.bool:
+            raise ConfigError(
+                f"{name}: given {tuple(given.shape)} {given.dtype}, expected a number or a tensor of real "
+                f"numbers with at most {most} dimension{'s' * (most > 1)}"
+            )
+    elif not isinstance(given, Real) or isinstance(given, bool):
+        raise ConfigError(f"{name}: given {given!r}, expected a number or a tensor of real numbers")

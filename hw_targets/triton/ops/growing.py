@@ -10,17 +10,20 @@ from oscsim.errors import ConfigError
 class Growing:
     """(batch, heads, N, width) with room to spare: appending copies a token O(1) times on average.
 
+    A value: :meth:`longer` and :meth:`selected` return what comes next and leave this one as it is, so a call
+    that fails half way has changed nothing. The room behind the last token is shared with the next one:
+    continue only one of several that start from here.
+
     >>> import torch
     >>> kept = Growing()
     >>> for _ in range(3):
-    ...     kept.append(torch.ones(1, 1, 2, 4))
+    ...     kept = kept.longer(torch.ones(1, 1, 2, 4))
     >>> tuple(kept.view().shape)
     (1, 1, 6, 4)
     """
 
-    def __init__(self) -> None:
-        self._room: Tensor | None = None
-        self._length = 0
+    def __init__(self, room: Tensor | None = None, length: int = 0) -> None:
+        self._room, self._length = room, length
 
     def __len__(self) -> int:
         return self._length
@@ -43,19 +46,17 @@ class Growing:
                 f"{have[1]} on {have[2]} like the tokens before; call reset() to start again"
             )
 
-    def append(self, new: Tensor) -> None:
-        """Add tokens at the end, doubling the room where it is too small."""
-        needed = self._length + new.shape[2]
-        if self._room is None or needed > self._room.shape[2]:
+    def longer(self, new: Tensor) -> Growing:
+        """These tokens and new ones at the end, with twice the room where it was too small."""
+        room, needed = self._room, self._length + new.shape[2]
+        if room is None or needed > room.shape[2]:
             batch, heads, _, width = new.shape
             room = new.new_empty((batch, heads, max(needed, 2 * self._length), width))
             if self._room is not None:
                 room[:, :, : self._length] = self.view()
-            self._room = room
-        self._room[:, :, self._length : needed] = new
-        self._length = needed
+        room[:, :, self._length : needed] = new
+        return Growing(room, needed)
 
-    def select(self, indices: Tensor) -> None:
-        """Keep these entries of the batch."""
-        if self._room is not None:
-            self._room = self._room[indices]
+    def selected(self, indices: Tensor) -> Growing:
+        """These entries of the batch."""
+        return self if self._room is None else Growing(self._room[indices], self._length)

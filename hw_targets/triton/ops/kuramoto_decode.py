@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,6 +18,14 @@ from oscsim.errors import ConfigError
 
 ROWS = 64
 """New tokens are computed this many at a time, so that a long prompt needs memory O(N) too."""
+
+
+class _Kept(NamedTuple):
+    """All that is remembered, replaced as a whole when a call succeeds: a refused one changes nothing."""
+
+    key: Growing = Growing()
+    value: Growing = Growing()
+    removed: Growing = Growing()
 
 
 class KuramotoCache:
@@ -33,7 +43,8 @@ class KuramotoCache:
     Raises
     ------
     ConfigError
-        tokens that do not fit drift, tau or the ones before, in :meth:`append`.
+        drift or tau of another kind or shape; in :meth:`append` tokens that do not fit them or the ones
+        before. A refused call leaves the cache as it was.
 
     >>> cache = KuramotoCache(torch.zeros(1, 1), tau=0.0)
     >>> one = torch.ones(1, 1, 1, 1)
@@ -43,15 +54,16 @@ class KuramotoCache:
     """
 
     def __init__(self, drift: Tensor, *, tau: Tensor | float) -> None:
+        _check(drift, tau)
         self.drift, self.tau = drift.detach(), tau
         self.reset()
 
     def __len__(self) -> int:
-        return len(self._key)
+        return len(self._kept.key)
 
     def reset(self) -> None:
         """Forget all tokens; the next ones may have another batch size."""
-        self._key, self._value, self._removed = Growing(), Growing(), Growing()
+        self._kept = _Kept()
 
     @torch.no_grad()
     def append(
@@ -70,6 +82,7 @@ class KuramotoCache:
         (batch, heads, new, k), in the dtype of theta.
         """
         check_tokens(theta, gate_q, gate_k, self.drift)
+        tau = inverse_temperature(self.tau, theta)
         removed = self._removed_tokens(theta, padding)
         kind, first = compute_dtype(theta), len(self)
         positions = torch.arange(first, first + theta.shape[2], device=theta.device)
@@ -77,15 +90,16 @@ class KuramotoCache:
         phase, target, source = (torch.where(gone, 0.0, x.to(kind)) for x in (theta, gate_q, gate_k))
         at = features.rotations(phase, features.drift_angles(self.drift, positions))
         key, value = features.key(at, source), features.value(at)
-        self._key.fits("theta", key)
-        self._key.append(key)
-        self._value.append(value)
-        self._removed.append(removed[:, None, :, None])
-        query = features.query(at, target, inverse_temperature(self.tau, theta)) / math.sqrt(theta.shape[3])
-        mean = [self._mean(rows, first + i * ROWS) for i, rows in enumerate(query.split(ROWS, dim=2))]
+        before = self._kept
+        before.key.fits("theta", key)
+        kept = _Kept(before.key.longer(key), before.value.longer(value), before.removed.longer(gone))
+        query = features.query(at, target, tau) / math.sqrt(theta.shape[3])
+        mean = [_mean(kept, rows, first + i * ROWS) for i, rows in enumerate(query.split(ROWS, dim=2))]
         real, imaginary = torch.cat(mean, dim=2).chunk(2, dim=-1)
         tangent, _ = read(at.theta, (real, imaginary))
-        return torch.where(gone, 0.0, tangent).to(theta.dtype)
+        result = torch.where(gone, 0.0, tangent).to(theta.dtype)
+        self._kept = kept
+        return result
 
     def select(self, indices: Tensor) -> None:
         """Keep or repeat these sequences of the batch, (new batch,) whole numbers (beam search)."""
@@ -95,13 +109,12 @@ class KuramotoCache:
             raise ConfigError(
                 f"indices: given {tuple(indices.shape)} {indices.dtype}, expected (new batch,) whole numbers"
             )
-        batch = self._key.view().shape[0]
+        batch = self._kept.key.view().shape[0]
         if len(indices) == 0 or int(indices.min()) < 0 or int(indices.max()) >= batch:
             raise ConfigError(
                 f"indices: given {indices.tolist()}, expected at least one, each in 0..{batch - 1}"
             )
-        for part in (self._key, self._value, self._removed):
-            part.select(indices)
+        self._kept = _Kept(*(part.selected(indices) for part in self._kept))
 
     def _removed_tokens(self, theta: Tensor, padding: Tensor | None) -> Tensor:
         expected = (theta.shape[0], theta.shape[2])
@@ -112,13 +125,29 @@ class KuramotoCache:
             raise ConfigError(f"padding: given {given}, expected {expected} torch.bool, True = padded")
         return padding.to(theta.device)
 
-    def _mean(self, query: Tensor, first: int) -> Tensor:
-        """G of some rows, the first of them token ``first``."""
-        last = first + query.shape[2]
-        score = query @ self._key.view()[:, :, :last].mT
-        rows = torch.arange(first, last, device=score.device)
-        hidden = torch.arange(last, device=score.device) > rows[:, None]
-        hidden = hidden | self._removed.view()[:, :, :last, 0].unsqueeze(-2)
-        # the lowest number, not -inf: a padded row has no source at all
-        score = score.masked_fill(hidden, torch.finfo(score.dtype).min)
-        return torch.softmax(score, dim=-1) @ self._value.view()[:, :, :last]
+
+def _check(drift: Tensor, tau: Tensor | float) -> None:
+    """ConfigError unless drift is (heads, k) and tau a number or (heads,), finite."""
+    if not isinstance(drift, Tensor):
+        raise ConfigError(f"drift: given {drift!r}, expected a tensor (heads, k), floating point")
+    if drift.dim() != 2 or not drift.is_floating_point():
+        raise ConfigError(
+            f"drift: given {tuple(drift.shape)} {drift.dtype}, expected (heads, k), floating point"
+        )
+    if not isinstance(tau, (Tensor, Real)) or isinstance(tau, bool):
+        raise ConfigError(f"tau: given {tau!r}, expected a number or a tensor (heads,)")
+    for name, given in (("drift", drift), ("tau", inverse_temperature(tau, drift[None, :, None]))):
+        if not bool(given.isfinite().all()):
+            raise ConfigError(f"{name}: given NaN or infinity, expected finite numbers")
+
+
+def _mean(kept: _Kept, query: Tensor, first: int) -> Tensor:
+    """G of some rows, the first of them token ``first``."""
+    last = first + query.shape[2]
+    score = query @ kept.key.view()[:, :, :last].mT
+    rows = torch.arange(first, last, device=score.device)
+    hidden = torch.arange(last, device=score.device) > rows[:, None]
+    hidden = hidden | kept.removed.view()[:, :, :last, 0].unsqueeze(-2)
+    # the lowest number, not -inf: a padded row has no source at all
+    score = score.masked_fill(hidden, torch.finfo(score.dtype).min)
+    return torch.softmax(score, dim=-1) @ kept.value.view()[:, :, :last]

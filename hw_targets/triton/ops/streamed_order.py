@@ -12,16 +12,18 @@ from oscsim.errors import ConfigError
 class StreamedOrder:
     """Running sums of the unit phasors, float64 (batch, heads, D), and how many tokens they hold.
 
-    >>> stream = StreamedOrder()
-    >>> stream.append(torch.zeros(1, 1, 2, 3)).tolist()
+    A value: :meth:`longer` and :meth:`selected` return what comes next and leave this one as it is.
+
+    >>> order, stream = StreamedOrder().longer(torch.zeros(1, 1, 2, 3))
+    >>> order.tolist()
     [[[1.0, 1.0]]]
-    >>> round(stream.append(torch.full((1, 1, 1, 3), torch.pi)).item(), 4)
+    >>> order, stream = stream.longer(torch.full((1, 1, 1, 3), torch.pi))
+    >>> round(order.item(), 4)
     0.3333
     """
 
-    def __init__(self) -> None:
-        self._sums: Tensor | None = None
-        self._count: Tensor | None = None
+    def __init__(self, sums: Tensor | None = None, count: Tensor | None = None) -> None:
+        self._sums, self._count = sums, count
 
     def fits(self, theta: Tensor) -> None:
         """ConfigError unless ``theta`` continues what is there."""
@@ -34,8 +36,11 @@ class StreamedOrder:
                 "tokens before; call reset() to start again"
             )
 
-    def append(self, theta: Tensor, padding: Tensor | None = None) -> Tensor:
-        """r of every new token, (batch, heads, new); theta (batch, heads, new, D), padding (batch, new)."""
+    def longer(self, theta: Tensor, padding: Tensor | None = None) -> tuple[Tensor, StreamedOrder]:
+        """r of every new token, (batch, heads, new), and the sums that hold these tokens too.
+
+        theta : (batch, heads, new, D), padding : (batch, new).
+        """
         batch, _, new, _ = theta.shape
         if padding is None:
             padding = torch.zeros(batch, new, dtype=torch.bool, device=theta.device)
@@ -50,10 +55,10 @@ class StreamedOrder:
             raise ConfigError(
                 "theta: given NaN or infinity, expected finite phases; mark such tokens as padded"
             )
-        self._sums, self._count = sums[:, :, :, -1:], count[:, :, -1:]
-        return order.to(result_dtype(theta))
+        return order.to(result_dtype(theta)), StreamedOrder(sums[:, :, :, -1:], count[:, :, -1:])
 
-    def select(self, indices: Tensor) -> None:
-        """Keep these entries of the batch."""
-        if self._sums is not None and self._count is not None:
-            self._sums, self._count = self._sums[:, indices], self._count[indices]
+    def selected(self, indices: Tensor) -> StreamedOrder:
+        """These entries of the batch."""
+        if self._sums is None or self._count is None:
+            return self
+        return StreamedOrder(self._sums[:, indices], self._count[indices])

@@ -113,6 +113,12 @@ def test_float64_and_reset():
         ({"both": True}, r"exactly one of them"),
         ({"padding": (1, 1)}, r"padding: given"),
         ({"nan": True}, r"theta: given NaN"),
+        ({"theta dtype": torch.bool}, r"theta: given \(2, 2, 1, 4\) torch.bool, expected .* floating point"),
+        (
+            {"theta dtype": torch.int64},
+            r"theta: given \(2, 2, 1, 4\) torch.int64, expected .* floating point",
+        ),
+        ({"theta dtype": torch.complex64}, r"theta: given .* torch.complex64, expected .* floating point"),
     ],
 )
 def test_tokens_that_do_not_continue_the_cache_are_refused_and_change_nothing(change, message):
@@ -131,13 +137,15 @@ def test_tokens_that_do_not_continue_the_cache_are_refused_and_change_nothing(ch
         wrong["order_parameter"] = 0.5
     if "nan" in change:
         wrong["theta"] = wrong["theta"] * torch.nan
+    if "theta dtype" in change:
+        wrong["theta"] = wrong["theta"].to(change["theta dtype"])
     if "padding" in change:
         wrong["padding"] = torch.zeros(change["padding"], dtype=torch.bool)
     with pytest.raises(ConfigError, match=message):
         cache.append(**wrong)
     assert len(cache) == 20
-    full = appended(SSACache(impl="eager", **STRENGTH), [21], omega, values, theta=theta)
-    torch.testing.assert_close(cache.append(**last), full[:, :, 20:], rtol=0, atol=1e-6)
+    fresh = appended(SSACache(impl="eager", **STRENGTH), [20, 1], omega, values, theta=theta)
+    assert torch.equal(cache.append(**last), fresh[:, :, 20:])
 
 
 def test_another_constant_order_parameter_is_refused():
@@ -148,3 +156,106 @@ def test_another_constant_order_parameter_is_refused():
         cache.append(omega, values, order_parameter=0.8)
     with pytest.raises(ConfigError, match="precision"):
         SSACache(precision="half", **STRENGTH)
+
+
+KINDS = ("theta", "per token", "constant")
+
+
+def orders(kind, n=9):
+    """Keywords of append, one for each token: phases, one order parameter per token, or one for all."""
+    omega, values, theta = tokens(n=n)
+    per_token = prefix_order_parameter(theta, impl="eager")
+    cuts = [slice(i, i + 1) for i in range(n)]
+    given = {
+        "theta": [{"theta": theta[:, :, i]} for i in cuts],
+        "per token": [{"order_parameter": per_token[:, :, i]} for i in cuts],
+        "constant": [{"order_parameter": 0.7} for _ in cuts],
+    }[kind]
+    return [
+        {"omega": omega[:, :, i], "values": values[:, :, i]} | x for i, x in zip(cuts, given, strict=True)
+    ]
+
+
+def refuse(cache, token, **wrong):
+    with pytest.raises(ConfigError, match="given"):
+        cache.append(**(token | wrong))
+
+
+@EVERY
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("other", KINDS)
+def test_a_refused_first_token_leaves_the_cache_empty(impl, kind, other):
+    cache, first = SSACache(impl=impl, **STRENGTH), orders(other)[0]
+    bad = {"theta": first["theta"] * torch.nan} if other == "theta" else {"order_parameter": -1.0}
+    if other == "per token":
+        bad = {"order_parameter": -first["order_parameter"] - 1.0}
+    refuse(cache, first, **bad)
+    assert len(cache) == 0
+    fresh = SSACache(impl=impl, **STRENGTH)
+    for token in orders(kind, n=3):
+        assert torch.equal(cache.append(**token), fresh.append(**token))
+
+
+@pytest.mark.parametrize("impl", ["eager", "native"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_after_every_refused_call_the_next_outputs_are_those_of_a_fresh_cache(impl, kind):
+    cache, fresh = SSACache(impl=impl, **STRENGTH), SSACache(impl=impl, **STRENGTH)
+    for token in orders(kind):
+        for name, wrong in (
+            ("alpha", -1.0),
+            ("alpha", torch.ones(3)),
+            ("gain", float("nan")),
+            ("gain", "strong"),
+            ("gain", torch.ones(2, 2)),
+        ):
+            kept = getattr(cache, name)
+            setattr(cache, name, wrong)
+            refuse(cache, token)
+            setattr(cache, name, kept)
+        for order in (-1.0, torch.inf, "all", True, torch.ones(3), torch.full((2, 2, 1), -1.0)):
+            refuse(cache, token, theta=None, order_parameter=order)
+        refuse(cache, token, theta=None, order_parameter=torch.ones(2, 2, 1, dtype=torch.complex64))
+        refuse(cache, token, theta=torch.full((2, 2, 1, 4), torch.inf), order_parameter=None)
+        refuse(cache, token, padding=torch.zeros(2, 2, dtype=torch.bool))
+        if len(cache):
+            refuse(cache, token, values=token["values"].repeat(1, 1, 1, 2))
+            with pytest.raises(ConfigError, match="indices"):
+                cache.select(torch.tensor([0, 2]))
+        assert torch.equal(cache.append(**token), fresh.append(**token))
+
+
+def test_a_failing_implementation_leaves_the_cache_as_it_was(monkeypatch):
+    cache, fresh = SSACache(impl="eager", **STRENGTH), SSACache(impl="eager", **STRENGTH)
+    for token in orders("theta", n=3):
+        with monkeypatch.context() as broken:
+            broken.setattr("hw_targets.triton.ops.eager.forward", lambda problem: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                cache.append(**token)
+        assert torch.equal(cache.append(**token), fresh.append(**token))
+
+
+def test_a_constant_changed_in_place_is_another_one():
+    cache, order = SSACache(impl="eager", **STRENGTH), torch.full((2,), 0.7)
+    first, second = orders("constant", n=2)
+    cache.append(**(first | {"order_parameter": order}))
+    with pytest.raises(ConfigError, match="given another one"):
+        cache.append(**(second | {"order_parameter": order.fill_(0.8)}))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"impl": "cuda"}, r"impl: given 'cuda', expected one of"),
+        ({"alpha": "wide"}, r"alpha: given 'wide', expected a number"),
+        ({"alpha": None}, r"alpha: given None, expected a number"),
+        ({"alpha": -1.0}, r"alpha: given -1, expected finite numbers >= 0"),
+        ({"gain": torch.inf}, r"gain: given inf, expected finite numbers >= 0"),
+        ({"gain": True}, r"gain: given True, expected a number"),
+        ({"gain": torch.tensor([1.0, torch.nan])}, r"gain: given nan, expected finite"),
+        ({"gain": torch.ones(2, dtype=torch.complex64)}, r"gain: given \(2,\) torch.complex64, expected"),
+        ({"alpha": torch.ones(2, 2)}, r"alpha: given \(2, 2\) .*at most 1 dimension$"),
+    ],
+)
+def test_unusable_options_are_refused_at_once(change, message):
+    with pytest.raises(ConfigError, match=message):
+        SSACache(**(STRENGTH | change))

@@ -169,3 +169,56 @@ def test_decoding_keeps_sequences_and_refuses_what_does_not_continue():
     with pytest.raises(ConfigError, match="empty cache"):
         cache.select(torch.tensor([0]))
     assert len(cache) == 0 and cache.append(*(x[:1] for x in tokens)).shape == (1, 2, 1, 8)
+
+
+def test_after_every_refused_call_the_next_increments_are_those_of_a_fresh_cache():
+    theta, gate_q, gate_k, drift, tau = (x.detach() for x in given(random_case(2, 2, 5, 8)))
+    cache, fresh = KuramotoCache(drift, tau=tau), KuramotoCache(drift, tau=tau)
+    for i in range(5):
+        token = [x[:, :, i : i + 1] for x in (theta, gate_q, gate_k)]
+        for wrong in (torch.ones(3), torch.ones(2, 1), torch.ones(2, dtype=torch.int64)):
+            cache.tau = wrong
+            with pytest.raises(ConfigError, match="tau: given"):
+                cache.append(*token)
+        cache.tau = tau
+        for refused in ([x.long() for x in token], [token[0], token[1][:1], token[2]]):
+            with pytest.raises(ConfigError, match="given"):
+                cache.append(*refused)
+        with pytest.raises(ConfigError, match="padding: given"):
+            cache.append(*token, padding=torch.zeros(2, 1))
+        if i > 0:
+            with pytest.raises(ConfigError, match="indices: given"):
+                cache.select(torch.tensor([0, 2]))
+        assert len(cache) == i
+        assert torch.equal(cache.append(*token), fresh.append(*token))
+
+
+def test_a_failing_product_leaves_the_cache_as_it_was(monkeypatch):
+    theta, gate_q, gate_k, drift, tau = (x.detach() for x in given(random_case(1, 2, 3, 8)))
+    cache, fresh = KuramotoCache(drift, tau=tau), KuramotoCache(drift, tau=tau)
+    for i in range(3):
+        token = [x[:, :, i : i + 1] for x in (theta, gate_q, gate_k)]
+        with monkeypatch.context() as broken:
+            broken.setattr("hw_targets.triton.ops.kuramoto_decode.read", lambda unit, mean: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                cache.append(*token)
+        assert torch.equal(cache.append(*token), fresh.append(*token))
+
+
+@pytest.mark.parametrize(
+    ("drift", "tau", "message"),
+    [
+        (torch.zeros(8), 1.0, r"drift: given \(8,\) torch.float32, expected \(heads, k\)"),
+        (torch.zeros(2, 8, dtype=torch.int64), 1.0, r"drift: given \(2, 8\) torch.int64, expected"),
+        (torch.full((2, 8), torch.nan), 1.0, r"drift: given NaN or infinity"),
+        (0.5, 1.0, r"drift: given 0.5, expected a tensor"),
+        (torch.zeros(2, 8), torch.ones(3), r"tau: given \(3,\) torch.float32, expected a number or \(2,\)"),
+        (torch.zeros(2, 8), torch.ones(2, dtype=torch.bool), r"tau: given \(2,\) torch.bool, expected"),
+        (torch.zeros(2, 8), "hot", r"tau: given 'hot', expected a number"),
+        (torch.zeros(2, 8), True, r"tau: given True, expected a number"),
+        (torch.zeros(2, 8), torch.inf, r"tau: given NaN or infinity"),
+    ],
+)
+def test_unusable_drift_and_tau_are_refused_at_once(drift, tau, message):
+    with pytest.raises(ConfigError, match=message):
+        KuramotoCache(drift, tau=tau)
