@@ -41,7 +41,7 @@ def ssa_attention(
     Parameters
     ----------
     omega : natural frequencies (batch, heads, N, D), rad per time unit, D <= 128. In float64 their
-        differences are formed in more than float32, whatever else is.
+        differences are formed in more than float32, whatever else is. Lock radii up to about 1e18.
     values : (batch, heads, N, D_v), D_v <= 128; float32, float16 or bfloat16 (float64: impl="eager").
     alpha : coupling bandwidth >= 0, (heads,) or a number, (time unit)^2 / rad^2.
     gain : global coupling K >= 0, (heads,) or a number, rad per time unit.
