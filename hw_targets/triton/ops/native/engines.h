@@ -9,6 +9,7 @@
 namespace oscsim {
 Engine portable_engine();
 #if defined(__x86_64__)
+Engine blas_avx2_engine();
 Engine avx2_engine();
 Engine avx512_engine();
 #endif

@@ -18,17 +18,27 @@ struct Choice {
 };
 
 #if defined(__x86_64__)
+bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+
 bool has_avx512() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 #endif
 
+// Products by BLAS; what surrounds them is compiled twice, and not for less than the processor has.
+Engine blas_engine() {
+#if defined(__x86_64__)
+  if (has_avx2()) return blas_avx2_engine();
+#endif
+  return portable_engine();
+}
+
 Choice choice(int number) {
   switch (number) {
-    case 0: return {"portable", true, portable_engine()};
+    case 0: return {"portable", true, blas_engine()};
 #if defined(__x86_64__)
-    case 1: return {"avx2", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"), avx2_engine()};
+    case 1: return {"avx2", has_avx2(), avx2_engine()};
     case 2: return {"avx512", has_avx512(), avx512_engine()};
 #endif
 #if defined(OSCSIM_HAS_AMX)
