@@ -10,7 +10,7 @@ from torch import Tensor
 
 from hw_targets.triton.ops.arguments import check_options, check_shapes, per_head, per_row
 from hw_targets.triton.ops.growing import Growing
-from hw_targets.triton.ops.implementations import choose, selective_synchronization
+from hw_targets.triton.ops.implementations import choose, implementation
 from hw_targets.triton.ops.normal_form import NormalForm, normal_form
 from hw_targets.triton.ops.problem import Implementation, Precision, SSAProblem
 from hw_targets.triton.ops.ssa_op import check_finite
@@ -220,7 +220,7 @@ class SSACache:
             first_row=first,
         )
         with torch.autocast(problem.omega.device.type, enabled=False):
-            return selective_synchronization(impl).forward(problem).output
+            return implementation("ssa", impl).forward(problem).output
 
 
 def _check_real(name: str, given: object, most: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import ModuleType
 
 import torch
@@ -39,16 +40,17 @@ def choose(impl: str | None, device: torch.device) -> str:
     return impl
 
 
-def selective_synchronization(impl: str) -> ModuleType:
-    """The module with ``forward`` and ``backward`` of an implementation; compiled code is loaded here."""
-    if impl == "native":
-        from hw_targets.triton.ops import native_ssa
+_MODULES = {
+    "ssa": {"triton": "fused", "native": "native_ssa", "eager": "eager"},
+    "order": {"triton": "order_fused", "native": "order_native", "eager": "order_eager"},
+    "kuramoto": {"triton": "kuramoto_fused", "native": "kuramoto_native", "eager": "kuramoto_eager"},
+}
 
-        return native_ssa
-    if impl == "triton":
-        from hw_targets.triton.ops import fused
 
-        return fused
-    from hw_targets.triton.ops import eager
+def implementation(op: str, impl: str) -> ModuleType:
+    """The module with ``forward`` and ``backward`` of an op; compiled code is loaded here and not before.
 
-    return eager
+    >>> implementation("ssa", "eager").__name__
+    'hw_targets.triton.ops.eager'
+    """
+    return import_module(f"hw_targets.triton.ops.{_MODULES[op][impl]}")

@@ -6,12 +6,12 @@ The public function is in kuramoto.py.
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 
+from hw_targets.triton.ops.implementations import implementation
 from hw_targets.triton.ops.kuramoto_problem import KuramotoForward, KuramotoProblem, compute_dtype
 from hw_targets.triton.ops.problem import Precision
 from oscsim.errors import ConfigError
@@ -22,21 +22,6 @@ _SCHEMA = (
 )
 
 
-def implementation(impl: str) -> ModuleType:
-    """The module with ``forward`` and ``backward`` of an implementation; triton is loaded here."""
-    if impl == "native":
-        from hw_targets.triton.ops import kuramoto_native
-
-        return kuramoto_native
-    if impl == "triton":
-        from hw_targets.triton.ops import kuramoto_fused
-
-        return kuramoto_fused
-    from hw_targets.triton.ops import kuramoto_eager
-
-    return kuramoto_eager
-
-
 @torch.library.custom_op(
     "oscsim::kuramoto_attention", mutates_args=(), schema=f"({_SCHEMA}) -> (Tensor, Tensor, Tensor)"
 )
@@ -44,7 +29,7 @@ def kuramoto_attention_op(*given: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Tangent increment and radial part (B, H, N, k), log-sum-exp (B, H, N)."""
     # an op has its own precision: autocast outside must not lower the products inside
     with torch.autocast(given[0].device.type, enabled=False):
-        return tuple(implementation(given[-1]).forward(_problem(*given)))
+        return tuple(implementation("kuramoto", given[-1]).forward(_problem(*given)))
 
 
 @torch.library.custom_op(
@@ -59,7 +44,9 @@ def kuramoto_attention_backward(
     """Gradients by theta, gate_q, gate_k, drift and tau."""
     saved = KuramotoForward(increment, radial, logsumexp)
     with torch.autocast(radial.device.type, enabled=False):
-        return tuple(implementation(given[-1]).backward(_problem(*given), saved, d_increment.contiguous()))
+        return tuple(
+            implementation("kuramoto", given[-1]).backward(_problem(*given), saved, d_increment.contiguous())
+        )
 
 
 @kuramoto_attention_op.register_fake

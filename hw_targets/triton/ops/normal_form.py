@@ -62,14 +62,20 @@ def normal_form(alpha: Tensor, gain: Tensor, order_parameter: Tensor) -> NormalF
 
 
 def pull_back(
-    log_inverse_square: Tensor, selectivity: Tensor, alpha: Tensor, gain: Tensor, order_parameter: Tensor
+    log_inverse_square: Tensor,
+    selectivity: Tensor,
+    form: NormalForm,
+    alpha: Tensor,
+    gain: Tensor,
+    order_parameter: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Turn gradients by log c and w (both (B, H, R)) into those by alpha (H,), gain (H,) and r (B, H, R).
+
+    ``form`` is the normal form of these alpha, gain and order_parameter.
 
     d log c/dL = -2/(L (1 + w)),  dw/dL = 4 alpha L e^-w/(1 + w),
     d log c/d alpha = dw/d alpha = 2 L^2 e^-w/(1 + w).  Uncoupled rows give zero.
     """
-    form = normal_form(alpha, gain, order_parameter)
     strength = torch.where(form.coupled, _strength(gain, order_parameter), 1.0)
     a, w = alpha.double()[:, None], form.selectivity
     decay = torch.exp(-w) / (1.0 + w)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from hw_targets.triton.ops.arguments import valid_tokens
-from hw_targets.triton.ops.implementations import choose
+from hw_targets.triton.ops.implementations import choose, implementation
 from hw_targets.triton.ops.problem import Implementation
 from oscsim.errors import ConfigError
 
@@ -89,7 +88,7 @@ def prefix_order_op(theta: Tensor, valid: Tensor | None, impl: str) -> Tensor:
     """r of every prefix, (B, H, N)."""
     if theta.numel() == 0:
         return theta.new_zeros(theta.shape[:-1], dtype=result_dtype(theta))
-    return _implementation(impl).forward(_phases(theta), valid)
+    return implementation("order", impl).forward(_phases(theta), valid)
 
 
 @torch.library.custom_op(
@@ -101,7 +100,9 @@ def prefix_order_backward(d_order: Tensor, theta: Tensor, valid: Tensor | None, 
     """Gradient by theta_j: Im(P_j e^{-i theta_j}) with P_j = sum_{i >= j} g_i/(D n_i) Z_i/|Z_i|."""
     if theta.numel() == 0:
         return torch.zeros_like(theta)
-    grad = _implementation(impl).backward(_phases(theta), valid, d_order.to(result_dtype(theta)).contiguous())
+    grad = implementation("order", impl).backward(
+        _phases(theta), valid, d_order.to(result_dtype(theta)).contiguous()
+    )
     return grad.to(theta.dtype)
 
 
@@ -152,17 +153,3 @@ def _checked(theta: Tensor, padding: Tensor | None, lengths: Tensor | None) -> T
 
 def _phases(theta: Tensor) -> Tensor:
     return theta.detach().to(result_dtype(theta)).contiguous()
-
-
-def _implementation(impl: str) -> ModuleType:
-    if impl == "native":
-        from hw_targets.triton.ops import order_native
-
-        return order_native
-    if impl == "triton":
-        from hw_targets.triton.ops import order_fused
-
-        return order_fused
-    from hw_targets.triton.ops import order_eager
-
-    return order_eager

@@ -50,8 +50,8 @@ def ssa_attention(
     causal : row i attends to j <= i. Its output does not change by a bit when later tokens take other finite
         values.
     precision : how the frequency product is computed. "accurate": float32-class error (1e-5 per condition);
-        "fast": one 16-bit product on GPUs, S off by up to 4e-3 per condition; "fp32": IEEE float32, slow, for
-        reference.
+        "fast": one 16-bit product on GPUs, S off by up to 1.6e-2 per condition; "fp32": IEEE float32, slow,
+        for reference.
     edge : what stands for the slope 1/S, which diverges at the locking edge, in the backward pass: "smooth"
         S/(S^2 + eps^2), "clamp" 1/max(S, eps), "exact" 1/S. Forwards S is always exact.
     eps : in units of S, 1e-9 to 1; default 0.03. Not with "exact".

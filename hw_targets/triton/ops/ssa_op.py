@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from hw_targets.triton.ops.implementations import selective_synchronization
-from hw_targets.triton.ops.normal_form import check_finite, normal_form, pull_back
+from hw_targets.triton.ops.implementations import implementation
+from hw_targets.triton.ops.normal_form import NormalForm, check_finite, normal_form, pull_back
 from hw_targets.triton.ops.problem import SSAProblem
 from hw_targets.triton.ops.tile_map import from_tensors
 from oscsim.errors import ConfigError
@@ -30,7 +30,7 @@ def ssa_attention_op(omega: Tensor, values: Tensor, *rest: Any) -> tuple[Tensor,
     problem = _problem(omega, values, *rest)
     # an op has its own precision: autocast outside must not lower the products inside
     with torch.autocast(omega.device.type, enabled=False):
-        result = selective_synchronization(rest[-1]).forward(problem)
+        result = implementation("ssa", rest[-1]).forward(problem)
     return result.output, result.total
 
 
@@ -46,7 +46,7 @@ def ssa_attention_backward(
     """Gradients by omega, values, alpha, gain, order parameter."""
     alpha, gain, order_parameter = rest[:3]
     problem = _problem(omega, values, *rest)
-    module = selective_synchronization(rest[-1])
+    module = implementation("ssa", rest[-1])
     with torch.autocast(omega.device.type, enabled=False):
         grads = module.backward(problem, output, total, d_output.contiguous())
     rows = order_parameter.shape[-1] > 1 or problem.omega.shape[-2] == 1
@@ -54,7 +54,8 @@ def ssa_attention_backward(
         x if rows else x.double().sum(dim=-1, keepdim=True)
         for x in (grads.log_inverse_square, grads.selectivity)
     )
-    normal = pull_back(by_radius, by_selectivity, alpha, gain, order_parameter)
+    form = NormalForm(problem.inverse_square, problem.selectivity, problem.coupled)
+    normal = pull_back(by_radius, by_selectivity, form, alpha, gain, order_parameter)
     return grads.omega.to(omega.dtype), grads.values.to(values.dtype), *normal
 
 
