@@ -10,6 +10,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from hw_targets.triton.ops import eager
+
 
 class _SquaredMismatch(torch.autograd.Function):
     """d_ij^2 by direct differences: |a|^2 + |b|^2 - 2 a.b cancels when frequencies cluster."""
@@ -17,12 +19,7 @@ class _SquaredMismatch(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, omega: Tensor) -> Tensor:
         ctx.save_for_backward(omega)
-        channels = omega.unbind(-1)
-        total = (channels[0].unsqueeze(-1) - channels[0].unsqueeze(-2)).square_()
-        for channel in channels[1:]:
-            difference = channel.unsqueeze(-1) - channel.unsqueeze(-2)
-            total.addcmul_(difference, difference)
-        return total
+        return eager.squared_mismatch(omega)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Tensor:
