@@ -113,7 +113,10 @@ def _from_wheel(source: Source) -> bytes:
     gensim = util.find_spec("gensim")
     if gensim is None or not gensim.submodule_search_locations:
         raise TargetUnavailable(
-            source.name, f"package gensim 4.4.0 is not installed, which carries {source.expected}", _INSTALL
+            source.name,
+            f"package gensim 4.4.0 is not installed, which carries {source.expected}; without it, name the "
+            f"file: {source.name}=FILE",
+            _INSTALL,
         )
     path = Path(gensim.submodule_search_locations[0]) / _WHEEL_FILE
     if not path.exists():
