@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -16,4 +18,4 @@ def mean_entropy(weights: Tensor) -> float:
     >>> mean_entropy(torch.tensor([[1.0, 0.0], [0.5, 0.5]]))
     0.5
     """
-    return float(torch.special.entr(weights.double()).sum(dim=-1).mean() / torch.log(torch.tensor(2.0)))
+    return float(torch.special.entr(weights.double()).sum(dim=-1).mean() / math.log(2.0))

@@ -35,9 +35,11 @@ def circle(theta: Tensor) -> Tensor:
 class KuramotoAttention(nn.Module):
     """Softmax attention between phases [KA] Nunley, arXiv 2606.11585 (2026); docs/spec.md.
 
-    s_tu = tau/sqrt(k/H) sum_j g^q_tj g^k_uj cos(theta_tj - theta_uj + omega_j (t - u)),  A = softmax_{u<=t} s
+    A = softmax over u <= t of s,
+    s_tu = tau/sqrt(k/H) sum_j g^q_tj g^k_uj cos(theta_tj - theta_uj + omega_j (t - u))
     g = softplus(linear(f(theta))), divided by its mean over the coordinates of a head
-    a_tj = sum_u A_tu sin(theta_uj - theta_tj): the tangent of the circular mean G_tj = sum_u A_tu e^{i theta_uj}
+    a_tj = sum_u A_tu sin(theta_uj - theta_tj), the tangent of the circular mean
+    G_tj = sum_u A_tu e^{i theta_uj}
 
     Parameters
     ----------

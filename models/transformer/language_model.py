@@ -83,7 +83,7 @@ class TransformerLanguageModel(LanguageModel):
         self._initialise(config)
 
     def _initialise(self, config: TransformerConfig) -> None:
-        """Variance-preserving projections; what is added to the stream shrinks with the number of additions."""
+        """Projections preserve variance; what is added to the stream shrinks with the number of blocks."""
         for name, parameter in self.named_parameters():
             if parameter.dim() < 2 or name.startswith("embedding"):
                 continue
