@@ -10,17 +10,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .attention import SynchronizationAttention
     from .checkpoint import load_checkpoint, save_checkpoint, shipped_checkpoint_path
     from .evaluate import bits_per_character, locked_fractions
     from .fit import TrainingConfig, train
-    from .initialise import initialise_layer, initialise_model
-    from .locked_range import LockedFractionWarning
-    from .osn import OSNConfig, OSNLanguageModel
+    from .osn import (
+        LockedFractionWarning,
+        OSNBlock,
+        OSNConfig,
+        OSNLanguageModel,
+        SynchronizationAttention,
+        initialise_layer,
+        initialise_model,
+    )
     from .text import Vocabulary, load_text
 
 __all__ = [
     "LockedFractionWarning",
+    "OSNBlock",
     "OSNConfig",
     "OSNLanguageModel",
     "SynchronizationAttention",
@@ -38,13 +44,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "attention": ("SynchronizationAttention",),
     "checkpoint": ("load_checkpoint", "save_checkpoint", "shipped_checkpoint_path"),
     "evaluate": ("bits_per_character", "locked_fractions"),
     "fit": ("TrainingConfig", "train"),
-    "initialise": ("initialise_layer", "initialise_model"),
-    "locked_range": ("LockedFractionWarning",),
-    "osn": ("OSNConfig", "OSNLanguageModel"),
+    "osn": (
+        "LockedFractionWarning",
+        "OSNBlock",
+        "OSNConfig",
+        "OSNLanguageModel",
+        "SynchronizationAttention",
+        "initialise_layer",
+        "initialise_model",
+    ),
     "text": ("Vocabulary", "load_text"),
 }
 

@@ -1,19 +1,28 @@
-"""A causal selective-synchronization-attention layer in torch, and its phase layer."""
+"""A selective-synchronization-attention layer in torch, and its phase layer."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from hw_targets.triton.ops import EDGE_SMOOTHING, Implementation, prefix_order_parameter, ssa_attention
-from oscsim import EmpiricalOrder, FrequencyCoupling, PhaseLayerSpec
+from hw_targets.triton.ops import (
+    EDGE_SMOOTHING,
+    Implementation,
+    order_parameter,
+    prefix_order_parameter,
+    ssa_attention,
+)
+from oscsim import PhaseLayerSpec
 from oscsim.errors import SpecError
 
 from .mismatch import squared_mismatch
+from .phase_layer import phase_layer
 
 
 class Oscillators(NamedTuple):
@@ -25,10 +34,10 @@ class Oscillators(NamedTuple):
 
 
 class SynchronizationAttention(nn.Module):
-    """Causal multi-head SSA: tokens attend to those whose oscillators lock to theirs.
+    """Multi-head SSA: tokens attend to those whose oscillators lock to theirs.
 
     omega_i = [beta i, W_omega x_i],  theta_i = W_theta x_i,  V_i = W_v x_i
-    y_i = W_o concat_h( sum_{j<=i} S_ij V_j / sum_{j<=i} S_ij )   [SSA]
+    y_i = W_o concat_h( sum_j S_ij V_j / sum_j S_ij ),  j <= i when causal   [SSA]
 
     with S and r from :mod:`hw_targets.triton.ops`. Channel 0 of every head
     carries position only. As |omega_i - omega_j| >= beta |i - j| there, no pair further apart
@@ -40,10 +49,12 @@ class SynchronizationAttention(nn.Module):
     heads : number of heads H; must divide ``width``.
     channels : frequency channels D per head, at least 2 (position and content).
     smoothing : eps of the smooth edge in the backward pass, see :func:`hw_targets.triton.ops.ssa_attention`.
+    causal : tokens attend to earlier ones, with r of the tokens so far; else to all, with r of all.
 
     Attributes
     ----------
-    implementation : who computes the attention, "eager" (dense torch), "native" or "triton".
+    implementation : who computes the attention, "triton", "native", "eager" (dense torch, any float type),
+        or None for the device's own.
 
     Raises
     ------
@@ -51,19 +62,21 @@ class SynchronizationAttention(nn.Module):
         ``width`` is not a multiple of ``heads``, or ``channels`` < 2.
 
     >>> layer = SynchronizationAttention(width=8, heads=2, channels=4)
-    >>> layer(torch.zeros(1, 5, 8)).shape
-    torch.Size([1, 5, 8])
+    >>> layer.oscillators(torch.zeros(1, 5, 8)).omega.shape
+    torch.Size([1, 2, 5, 4])
     """
 
-    def __init__(self, width: int, heads: int, channels: int, smoothing: float = EDGE_SMOOTHING) -> None:
+    def __init__(
+        self, width: int, heads: int, channels: int, smoothing: float = EDGE_SMOOTHING, causal: bool = True
+    ) -> None:
         super().__init__()
         if heads < 1 or width % heads or channels < 2:
             raise SpecError(
                 f"given width {width}, heads {heads}, channels {channels}; expected a width that "
                 "is a multiple of heads and at least 2 channels; change one of them"
             )
-        self.heads, self.channels, self.smoothing = heads, channels, smoothing
-        self.implementation: Implementation = "eager"
+        self.heads, self.channels, self.smoothing, self.causal = heads, channels, smoothing, causal
+        self.implementation: Implementation | None = None
         self.frequency = nn.Linear(width, heads * (channels - 1), bias=False)
         self.phase = nn.Linear(width, heads * channels)
         self.value = nn.Linear(width, width, bias=False)
@@ -86,19 +99,25 @@ class SynchronizationAttention(nn.Module):
 
     def oscillators(self, hidden: Tensor) -> Oscillators:
         """Return frequencies, phases and values of inputs of shape (B, N, width)."""
-        batch, length, _ = hidden.shape
+        values = self._per_head(self.value(hidden))
+        # a frequency off by a bfloat16 step would lock other pairs
+        with torch.autocast(hidden.device.type, enabled=False):
+            full = hidden.to(self.ramp.dtype)
+            steps = torch.arange(full.shape[1], dtype=full.dtype, device=full.device)
+            position = (self.ramp.unsqueeze(-1) * steps).expand(full.shape[0], -1, -1).unsqueeze(-1)
+            omega = torch.cat([position, self._per_head(self.frequency(full))], dim=-1)
+            theta = self._per_head(self.phase(full))
+        return Oscillators(omega, theta, values)
 
-        def per_head(flat: Tensor) -> Tensor:
-            return flat.view(batch, length, self.heads, -1).transpose(1, 2)
-
-        steps = torch.arange(length, dtype=hidden.dtype, device=hidden.device)
-        position = (self.ramp.unsqueeze(-1) * steps).expand(batch, -1, -1).unsqueeze(-1)
-        omega = torch.cat([position, per_head(self.frequency(hidden))], dim=-1)
-        return Oscillators(omega, per_head(self.phase(hidden)), per_head(self.value(hidden)))
+    def order(self, theta: Tensor) -> Tensor:
+        """Return r, shape (B, H, N) when causal, else (B, H, 1)."""
+        if self.causal:
+            return prefix_order_parameter(theta, impl=self.implementation)
+        return order_parameter(theta).unsqueeze(-1)
 
     def locking(self, theta: Tensor) -> Tensor:
-        """Return K r_i, shape (B, H, N), in rad per time unit."""
-        return self.gain.unsqueeze(-1) * prefix_order_parameter(theta, impl=self.implementation)
+        """Return K r_i in rad per time unit, shape (B, H, N) when causal, else (B, H, 1)."""
+        return self.gain.unsqueeze(-1) * self.order(theta)
 
     def locked(self, hidden: Tensor) -> Tensor:
         """Return which pairs lock, d_ij <= K r_i exp(-alpha d_ij^2), shape (B, H, N, N), unmasked.
@@ -117,8 +136,8 @@ class SynchronizationAttention(nn.Module):
             oscillators.values,
             alpha=self.alpha,
             gain=self.gain,
-            order_parameter=prefix_order_parameter(oscillators.theta, impl=self.implementation),
-            causal=True,
+            order_parameter=self.order(oscillators.theta),
+            causal=self.causal,
             eps=self.smoothing,
             impl=self.implementation,
         )
@@ -149,19 +168,22 @@ class SynchronizationAttention(nn.Module):
         >>> layer.to_spec(torch.zeros(5, 8)).omega.shape
         (2, 5, 4)
         """
-        passage = hidden.unsqueeze(0) if hidden.dim() == 2 else hidden
-        width = self.value.in_features
-        if passage.dim() != 3 or passage.shape[0] != 1 or passage.shape[-1] != width:
-            raise SpecError(
-                f"given an input of shape {tuple(hidden.shape)}; expected one passage, (N, "
-                f"{width}) or (1, N, {width}); call once for each passage"
-            )
-        arrays = [tensor[0].double().cpu().numpy() for tensor in self.oscillators(passage)]
-        defaults: dict[str, Any] = {
-            "coupling": FrequencyCoupling(alpha=self.alpha.double().cpu().numpy()),
-            "gain": self.gain.double().cpu().numpy(),
-            "order_parameter": EmpiricalOrder(),
-            "mask": "causal",
-        }
-        named = dict(zip(("omega", "theta", "values"), arrays, strict=True))
-        return PhaseLayerSpec(**{**named, **defaults, "dynamics": dynamics, **fields})
+        return phase_layer(self, hidden, {"dynamics": dynamics, **fields})
+
+    def _per_head(self, flat: Tensor) -> Tensor:
+        return flat.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+
+
+@contextmanager
+def computed_by(
+    layers: Iterable[SynchronizationAttention], implementation: Implementation | None
+) -> Iterator[None]:
+    """Let these layers be computed by ``implementation`` for the length of a with statement."""
+    before = [(layer, layer.implementation) for layer in layers]
+    for layer, _ in before:
+        layer.implementation = implementation
+    try:
+        yield
+    finally:
+        for layer, previous in before:
+            layer.implementation = previous

@@ -1,4 +1,4 @@
-"""Initialise a model from a wanted locked fraction, through the lock radius.
+"""Initialise a layer or a model from a wanted locked fraction, through the lock radius.
 
 Untuned, squared distances between frequencies concentrate far outside the lock radius, nothing
 locks, and a layer in which nothing locks has no gradient to recover by. So frequencies are scaled
@@ -7,17 +7,20 @@ to the lock radius on real tokens, block after block; correlated tokens need no 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from hw_targets.triton.ops import prefix_order_parameter
 from oscsim.closed_form import lock_radius
 from oscsim.errors import SpecError
 
-from .attention import SynchronizationAttention
-from .mismatch import squared_mismatch
-from .osn import OSNLanguageModel
+from .attention import SynchronizationAttention, computed_by
+from .mismatch import squared_mismatch, visible_pairs
+
+if TYPE_CHECKING:
+    from .language_model import OSNLanguageModel
 
 
 @torch.no_grad()
@@ -28,18 +31,18 @@ def initialise_layer(
     sharpness: tuple[float, float] = (3.0, 8.0),
     position_share: tuple[float, float] = (0.95, 0.6),
 ) -> None:
-    """Scale a layer's frequencies so that a wanted share of its pairs j < i locks.
+    """Scale a layer's frequencies so that a wanted share of the pairs it can see locks.
 
     d*_i = sqrt( W0(2 alpha (K r_i)^2) / (2 alpha) )   [SSA], W0 the Lambert function
 
     Frequencies scaled by c lock where c <= d*_i / d_ij, so c is the (1 - wanted) quantile of
-    d*_i / d_ij over the pairs of real inputs, head by head.
+    d*_i / d_ij over the pairs of real inputs (j < i when causal, else j != i), head by head.
 
     Parameters
     ----------
     layer : changed in place: frequency projection, ramp, alpha and K.
     hidden : real inputs of the layer, shape (B, N, width), N >= 2.
-    wanted : locked fraction of the pairs j < i, in (0, 1).
+    wanted : locked fraction of the pairs, in (0, 1).
     sharpness : W0(2 alpha (K r)^2) of the first and of the last head: how fast S falls inside
         the lock radius, which itself starts near 1 rad per time unit.
     position_share : share of the ramp in the mean squared mismatch, first and last head.
@@ -52,6 +55,7 @@ def initialise_layer(
     >>> layer = SynchronizationAttention(width=8, heads=2, channels=4)
     >>> hidden = torch.randn(4, 32, 8, generator=torch.Generator().manual_seed(0))
     >>> initialise_layer(layer, hidden, wanted=0.5)
+    >>> layer.implementation = "eager"
     >>> round(layer.locked(hidden)[..., torch.ones(32, 32).tril(-1).bool()].float().mean().item(), 2)
     0.5
     """
@@ -60,7 +64,8 @@ def initialise_layer(
             f"given a wanted locked fraction {wanted} and inputs of shape {tuple(hidden.shape)}; "
             "expected a fraction between 0 and 1 and inputs (B, N >= 2, width); correct either"
         )
-    order = prefix_order_parameter(layer.oscillators(hidden).theta, impl=layer.implementation)
+    with computed_by([layer], "eager"):
+        order = layer.order(layer.oscillators(hidden).theta)
     exponent = _across_heads(sharpness, layer).to(hidden)
     # With w the sharpness, d* = K r exp(-w/2) = sqrt(w / (2 alpha)), which is 1 here.
     layer.alpha_raw.copy_(_inverse_softplus(exponent / 2.0))
@@ -91,12 +96,11 @@ def _share_position(layer: SynchronizationAttention, hidden: Tensor, share: Tens
 
 
 def _reach(layer: SynchronizationAttention, hidden: Tensor, order: Tensor) -> Tensor:
-    """d*_i / d_ij of the pairs j < i, shape (B, H, pairs); infinite where d = 0."""
+    """d*_i / d_ij of the visible pairs, shape (B, H, pairs); infinite where d = 0."""
     alpha, gain, r = (t.double().cpu().numpy() for t in (layer.alpha[:, None], layer.gain[:, None], order))
     radius = torch.from_numpy(lock_radius(alpha, gain, r)).to(hidden)
     distance = squared_mismatch(layer.oscillators(hidden).omega).sqrt()
-    below = torch.ones(distance.shape[-2:], device=hidden.device).tril(-1).bool()
-    return (radius.unsqueeze(-1) / distance)[..., below]
+    return (radius.unsqueeze(-1) / distance)[..., visible_pairs(layer.causal, distance)]
 
 
 def _quantile_between(values: Tensor, share: float) -> Tensor:
@@ -112,24 +116,23 @@ def _quantile_between(values: Tensor, share: float) -> Tensor:
 
 
 @torch.no_grad()
-def initialise_model(model: OSNLanguageModel, tokens: Tensor, wanted: float) -> None:
+def initialise_model(model: OSNLanguageModel, passages: Tensor, wanted: float) -> None:
     """Initialise every layer from a wanted locked fraction, from the input upwards.
 
     Parameters
     ----------
     model : changed in place.
-    tokens : real passages, shape (B, N), int64.
-    wanted : locked fraction of the pairs j < i of every head, in (0, 1).
+    passages : real passages, shape (B, N), int64.
+    wanted : locked fraction of the visible pairs of every head, in (0, 1).
 
     Raises
     ------
     SpecError
         as :func:`initialise_layer`.
 
-    >>> from models import OSNConfig, Vocabulary, load_text
-    >>> text = load_text()
-    >>> model = OSNLanguageModel(OSNConfig(), Vocabulary.of(text))
-    >>> initialise_model(model, model.encode(text[:4096]).view(-1, 64), wanted=0.4)
+    >>> from models.osn import OSNConfig, OSNLanguageModel
+    >>> model = OSNLanguageModel(OSNConfig())
+    >>> initialise_model(model, torch.arange(256).view(4, 64), wanted=0.4)
     """
-    for block in range(len(model.blocks)):
-        initialise_layer(model.layer(block), model.layer_inputs(tokens)[block], wanted)
+    for block in range(model.config.blocks):
+        initialise_layer(model.layer(block), model.layer_inputs(passages)[block], wanted)

@@ -47,3 +47,17 @@ def squared_mismatch(omega: Tensor) -> Tensor:
     [[0.0, 4.0], [4.0, 0.0]]
     """
     return cast(Tensor, _SquaredMismatch.apply(omega))
+
+
+def visible_pairs(causal: bool, like: Tensor) -> Tensor:
+    """Return which pairs of different tokens a layer sees, j < i or j != i, (N, N) bool.
+
+    Parameters
+    ----------
+    like : any (..., N, N), for the size and the device.
+
+    >>> visible_pairs(True, torch.zeros(2, 2)).tolist()
+    [[False, False], [True, False]]
+    """
+    every = torch.ones(like.shape[-2:], dtype=torch.bool, device=like.device)
+    return every.tril(-1) if causal else every.fill_diagonal_(False)
