@@ -119,7 +119,7 @@ def write_file(
     body = {"kind": kind, "schema_version": version, **header}
     sealed = canonical_json({**body, "sha256": checksum(body, arrays)})
     # safetensors copies raw memory, so every array has to be C-ordered
-    ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
+    ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
     atomic_write(path, _encode(ordered, {_KEY: sealed}))
 
 

@@ -1,0 +1,116 @@
+"""The processes that train one model together, and the state of torch they train in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, distributed
+
+from oscsim.errors import ConfigError, OscsimError
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Processes:
+    """This process among those that train together; process 0 alone writes files and reports.
+
+    Attributes
+    ----------
+    rank, size : number of this process, and of processes.
+    device : where this process computes.
+    """
+
+    rank: int
+    size: int
+    device: torch.device
+
+    @property
+    def first(self) -> bool:
+        """Whether this is process 0."""
+        return self.rank == 0
+
+    def mean(self, value: Tensor) -> Tensor:
+        """Return the mean of a tensor over all processes, the same bits in each."""
+        if self.size == 1:
+            return value
+        total = value.clone()
+        distributed.all_reduce(total)
+        return total / self.size
+
+    def gather(self, value: Any) -> list[Any]:
+        """Return the value of each process, in order."""
+        if self.size == 1:
+            return [value]
+        values: list[Any] = [None] * self.size
+        distributed.all_gather_object(values, value)
+        return values
+
+    def once(self, function: Callable[[], Result]) -> Result:
+        """Let process 0 call a function, and return its result, or raise its error, in all."""
+        if self.size == 1:
+            return function()
+        error: Exception | None = None
+        answer: list[Any] = [None, None]
+        if self.first:
+            try:
+                answer[0] = function()
+            except Exception as caught:  # passed on below; the others would wait for ever
+                error, answer[1] = caught, str(caught)
+        distributed.broadcast_object_list(answer)
+        if error is not None:
+            raise error
+        if answer[1] is not None:
+            raise OscsimError(f"process 0 stopped: {answer[1]}")
+        return answer[0]
+
+
+@contextmanager
+def processes(device: str | torch.device | None) -> Iterator[Processes]:
+    """Join the processes that ``torchrun`` started, or be the only one.
+
+    Parameters
+    ----------
+    device : None is this process's GPU where there is one, else the CPU.
+    """
+    size, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
+    chosen = _device(device, int(os.environ.get("LOCAL_RANK", "0")))
+    joined = size > 1 and not distributed.is_initialized()
+    if joined:
+        distributed.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
+    try:
+        yield Processes(rank, size, chosen)
+    finally:
+        if joined:
+            distributed.destroy_process_group()
+
+
+def _device(device: str | torch.device | None, local_rank: int) -> torch.device:
+    if device is None:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    chosen = torch.device(device)
+    if chosen.type == "cuda":
+        if not torch.cuda.is_available():
+            raise ConfigError(f"device: given {str(device)!r}, but torch sees no GPU; use 'cpu'")
+        chosen = torch.device("cuda", local_rank if chosen.index is None else chosen.index)
+        torch.cuda.set_device(chosen)
+    return chosen
+
+
+@contextmanager
+def reproducible(device: torch.device) -> Iterator[None]:
+    """Train with deterministic kernels; leave global state, the random one included, as it was."""
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # else cuBLAS refuses to be deterministic
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.use_deterministic_algorithms(True)
+        try:
+            yield
+        finally:
+            torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
