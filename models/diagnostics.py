@@ -47,7 +47,8 @@ QUANTITIES = (
     Quantity("attention_entropy", "attention entropy", "bit", "-sum_u A_tu log2 A_tu (Shannon, 1948)"),
 )
 """[KA] Nunley, arXiv 2606.11585 (2026); [SSA] synchronization attention, docs/spec.md; [ADLER] Adler, Proc.
-IRE 34 (1946). The time unit of [KA]'s frequencies is a step from one token to the next, that of [SSA]'s the layer's own."""
+IRE 34 (1946). The time unit of [KA]'s frequencies is a step from one token to the next; that of [SSA]'s is
+the layer's own."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from .language_model import LanguageModel
 from .training.batches import windows
 
 
-@torch.no_grad()
 def bits_per_byte(model: LanguageModel, tokens: Tensor, batch: int = 64, limit: int | None = None) -> float:
     """Return the mean code length of bytes under the model, -mean log2 p(next | window before).
 
@@ -35,15 +34,36 @@ def bits_per_byte(model: LanguageModel, tokens: Tensor, batch: int = 64, limit: 
     SpecError
         fewer bytes than one window.
     """
+    return window_bits(model, tokens, batch, limit).mean().item()
+
+
+@torch.no_grad()
+def window_bits(model: LanguageModel, tokens: Tensor, batch: int = 64, limit: int | None = None) -> Tensor:
+    """Return the bits per byte of each window, shape (W,), float64, on the CPU.
+
+    Their mean is :func:`bits_per_byte`, whose parameters these are; the bits of two models on the same
+    windows can be compared in pairs.
+    """
     training = model.training
     model.eval()
-    total, count = 0.0, 0
+    rows = []
     try:
         for chunk in windows(tokens, model.config.context, limit).split(batch):
             moved = chunk.to(model.device).long()
-            logits, targets = model(moved[:, :-1]), moved[:, 1:].flatten()
-            losses = functional.cross_entropy(logits.flatten(0, 1).float(), targets, reduction="none")
-            total, count = total + losses.double().sum().item(), count + targets.numel()
+            logits, targets = model(moved[:, :-1]), moved[:, 1:]
+            losses = functional.cross_entropy(logits.float().transpose(1, 2), targets, reduction="none")
+            rows.append(losses.double().mean(dim=1).cpu())
     finally:
         model.train(training)
-    return total / count / math.log(2.0)
+    return torch.cat(rows) / math.log(2.0)
+
+
+def standard_error(bits: Tensor) -> float:
+    """Return the standard error of the mean over windows, sqrt(var / W); NaN for a single one.
+
+    It takes windows as independent, and neighbouring windows of a text are not quite: rather too small.
+
+    >>> standard_error(torch.tensor([1.0, 3.0]))
+    1.0
+    """
+    return (bits.std(correction=1) / math.sqrt(len(bits))).item() if len(bits) > 1 else math.nan
