@@ -22,7 +22,7 @@ from oscsim import PhaseLayerSpec
 from oscsim.errors import SpecError
 
 from .mismatch import squared_mismatch
-from .phase_layer import phase_layer
+from .phase_layer import one_passage, phase_layer
 
 
 class Oscillators(NamedTuple):
@@ -168,7 +168,8 @@ class SynchronizationAttention(nn.Module):
         >>> layer.to_spec(torch.zeros(5, 8)).omega.shape
         (2, 5, 4)
         """
-        return phase_layer(self, hidden, {"dynamics": dynamics, **fields})
+        oscillators = self.oscillators(one_passage(hidden, self.value.in_features))
+        return phase_layer(oscillators, self.alpha, self.gain, self.causal, {"dynamics": dynamics, **fields})
 
     def _per_head(self, flat: Tensor) -> Tensor:
         return flat.unflatten(-1, (self.heads, -1)).transpose(1, 2)
@@ -179,7 +180,9 @@ def computed_by(
     layers: Iterable[SynchronizationAttention], implementation: Implementation | None
 ) -> Iterator[None]:
     """Let these layers be computed by ``implementation`` for the length of a with statement."""
-    before = [(layer, layer.implementation) for layer in layers]
+    before: list[tuple[SynchronizationAttention, Implementation | None]] = [
+        (layer, layer.implementation) for layer in layers
+    ]
     for layer, _ in before:
         layer.implementation = implementation
     try:

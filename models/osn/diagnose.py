@@ -9,7 +9,7 @@ from hw_targets.triton.ops import synchronization_matrix
 
 from ..attention_weights import mean_entropy
 from .attention import SynchronizationAttention, computed_by
-from .mismatch import visible_pairs
+from .locked_range import locked_fraction
 
 
 @torch.no_grad()
@@ -29,17 +29,16 @@ def diagnose_layer(layer: SynchronizationAttention, hidden: Tensor) -> dict[str,
     """
     omega, theta, _ = layer.oscillators(hidden)
     with computed_by([layer], "eager"):
-        order, locked = layer.order(theta), layer.locked(hidden)
+        order, locked = layer.order(theta), locked_fraction(layer, hidden)
     sync = synchronization_matrix(
         omega, alpha=layer.alpha, gain=layer.gain, order_parameter=order, causal=layer.causal, impl="eager"
     )
     weights = (sync / sync.sum(dim=-1, keepdim=True)).to(omega.dtype)
     cosine, sine = theta.cos(), theta.sin()
-    visible = visible_pairs(layer.causal, locked)
     return {
         "local_order": torch.hypot(weights @ cosine, weights @ sine).mean().item(),
         "global_order": torch.hypot(cosine.mean(dim=2), sine.mean(dim=2)).mean().item(),
-        "locked_fraction": locked[..., visible].double().mean().item(),
+        "locked_fraction": locked.mean().item(),
         "mean_abs_omega": omega[..., 1:].abs().mean().item(),
         "attention_entropy": mean_entropy(weights),
     }

@@ -134,5 +134,4 @@ def initialise_model(model: OSNLanguageModel, passages: Tensor, wanted: float) -
     >>> model = OSNLanguageModel(OSNConfig())
     >>> initialise_model(model, torch.arange(256).view(4, 64), wanted=0.4)
     """
-    for block in range(model.config.blocks):
-        initialise_layer(model.layer(block), model.layer_inputs(passages)[block], wanted)
+    model.visit(passages, lambda layer, hidden: initialise_layer(layer, hidden, wanted))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +19,9 @@ from .block import OSNBlock
 from .config import OSNConfig
 from .diagnose import diagnose_layer
 from .initialise import initialise_model
-from .locked_range import locked_fraction_penalty
-from .mismatch import visible_pairs
+from .locked_range import locked_fraction, locked_fraction_penalty
+
+Seen = TypeVar("Seen")
 
 
 class OSNLanguageModel(LanguageModel):
@@ -110,7 +112,6 @@ class OSNLanguageModel(LanguageModel):
             )
         return self._layers()[block]
 
-    @torch.no_grad()
     def layer_inputs(self, tokens: Tensor) -> list[Tensor]:
         """Return what each block's layer sees without dropout, (B, N, width) per block.
 
@@ -120,38 +121,33 @@ class OSNLanguageModel(LanguageModel):
         ----------
         tokens : shape (B, N), int64.
         """
-        training = self.training
+        return self.visit(tokens, lambda _, hidden: hidden)
+
+    @torch.no_grad()
+    def visit(self, tokens: Tensor, look: Callable[[SynchronizationAttention, Tensor], Seen]) -> list[Seen]:
+        """Return ``look(layer, its input)`` of every layer, from the input upwards, as :meth:`layer_inputs`.
+
+        What ``look`` does to a layer reaches the inputs of later ones.
+        """
+        training, seen = self.training, []
         self.eval()
         try:
             with computed_by(self._layers(), "eager"):
-                streams = self._trace(tokens)[1]
-                return [b.attention_norm(stream) for b, stream in zip(self._blocks(), streams, strict=True)]
+                stream = self.embedding(tokens)
+                for block in self._blocks():
+                    seen.append(look(block.attention, block.attention_norm(stream)))
+                    stream = block(stream)
         finally:
             self.train(training)
+        return seen
 
-    @torch.no_grad()
     def locked_fractions(self, tokens: Tensor) -> Tensor:
-        """Return the share of locked pairs j < i (encoder: j != i) of every block and head.
-
-        Parameters
-        ----------
-        tokens : passages, shape (B, N), N >= 2.
-
-        Returns
-        -------
-        shape (blocks, H), float64, in [0, 1].
-        """
-        rows = []
-        with computed_by(self._layers(), "eager"):
-            for layer, hidden in zip(self._layers(), self.layer_inputs(tokens), strict=True):
-                locked = layer.locked(hidden)
-                rows.append(locked[..., visible_pairs(layer.causal, locked)].double().mean(dim=(0, 2)))
-        return torch.stack(rows)
+        """Return :func:`locked_fraction` of every block and head on passages (B, N), shape (blocks, H)."""
+        return torch.stack(self.visit(tokens, locked_fraction))
 
     def diagnose(self, tokens: Tensor) -> list[dict[str, float]]:
         """Return :func:`diagnose_layer` of every block on passages (B, N), from the input upwards."""
-        inputs = self.layer_inputs(tokens)
-        return [diagnose_layer(layer, hidden) for layer, hidden in zip(self._layers(), inputs, strict=True)]
+        return self.visit(tokens, diagnose_layer)
 
     def to_spec(
         self, passage: str | bytes | Tensor, block: int = 0, dynamics: str = "pair", **fields: Any

@@ -51,6 +51,23 @@ def warn_if_outside(fractions: Tensor, step: int, limits: tuple[float, float] = 
         )
 
 
+@torch.no_grad()
+def locked_fraction(layer: SynchronizationAttention, hidden: Tensor) -> Tensor:
+    """Return the share of the pairs of different tokens that lock, of those the layer sees.
+
+    Parameters
+    ----------
+    layer : causal, then these are the pairs j < i, or not: j != i.
+    hidden : its inputs, shape (B, N, width), N >= 2.
+
+    Returns
+    -------
+    shape (H,), float64, in [0, 1].
+    """
+    locked = layer.locked(hidden)
+    return locked[..., visible_pairs(layer.causal, locked)].double().mean(dim=(0, 2))
+
+
 def soft_locked_fraction(layer: SynchronizationAttention, hidden: Tensor, softness: float) -> Tensor:
     """Return a differentiable locked fraction of the visible pairs, shape (H,).
 
