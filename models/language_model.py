@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args, get_origin, get_type_hints
 
@@ -123,6 +125,26 @@ class LanguageModel(nn.Module):
         """
         check_tokens(tokens)
         return bytes(tokens.tolist())
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Turn dropout and gradients off for the length of a with statement.
+
+    >>> layer = nn.Dropout(0.5)
+    >>> with evaluating(layer):
+    ...     layer(torch.ones(2)).tolist()
+    [1.0, 1.0]
+    >>> layer.training
+    True
+    """
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.train(training)
 
 
 def check_shape(config: Any) -> None:

@@ -95,7 +95,8 @@ class KuramotoAttention(nn.Module):
         """Return sum_u A_tu values_u for values (B, H, N, any), by torch's exact attention."""
         query, key = self._vectors(theta)
         scale = 1.0 / math.sqrt(query.shape[-1] // 2)
-        return functional.scaled_dot_product_attention(query, key, values, is_causal=True, scale=scale)
+        with torch.autocast(theta.device.type, enabled=False):  # phases are no bfloat16 numbers
+            return functional.scaled_dot_product_attention(query, key, values, is_causal=True, scale=scale)
 
     def weights(self, theta: Tensor) -> Tensor:
         """Return A, shape (B, H, N, N)."""

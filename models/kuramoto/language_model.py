@@ -11,7 +11,7 @@ from hw_targets.triton.ops import Implementation
 from oscsim import PhaseLayerSpec
 
 from ..attention_weights import mean_entropy
-from ..language_model import BYTES, LanguageModel
+from ..language_model import BYTES, LanguageModel, evaluating
 from .block import KuramotoBlock
 from .config import KuramotoConfig
 from .export import phase_layer
@@ -47,8 +47,10 @@ class KuramotoLanguageModel(LanguageModel):
     def logits(self, theta: Tensor) -> Tensor:
         """Return scale sum_j cos(theta_tj - p_vj) of phases (B, N, k), shape (B, N, 256)."""
         prototypes = self.phases.weight if self.prototypes is None else self.prototypes
-        real = theta.cos() @ prototypes.cos().T
-        return self.log_scale.exp() * (real + theta.sin() @ prototypes.sin().T)
+        # the sum over coordinates is nearly alike for all bytes: bfloat16 would round their difference away
+        with torch.autocast(theta.device.type, enabled=False):
+            real = theta.cos() @ prototypes.cos().T
+            return self.log_scale.exp() * (real + theta.sin() @ prototypes.sin().T)
 
     def parameter_groups(self, learning_rate: float, weight_decay: float) -> list[dict[str, Any]]:
         """Return optimiser groups; phases do not decay (zero is no special angle), omega learns slower."""
@@ -73,13 +75,14 @@ class KuramotoLanguageModel(LanguageModel):
         for block in self.typed_blocks():
             block.attention.implementation = implementation
 
-    @torch.no_grad()
     def layer_inputs(self, tokens: Tensor) -> list[Tensor]:
-        """Return the phases that each block sees, (B, N, k) per block, rad."""
-        theta, inputs = self.phases(tokens), []
-        for block in self.typed_blocks():
-            inputs.append(theta)
-            theta = block(theta)
+        """Return the phases that each block sees without dropout, (B, N, k) per block, rad."""
+        inputs = []
+        with evaluating(self):
+            theta = self.phases(tokens)
+            for block in self.typed_blocks():
+                inputs.append(theta)
+                theta = block(theta)
         return inputs
 
     @torch.no_grad()

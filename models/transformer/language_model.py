@@ -6,14 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
-import torch
 from torch import Tensor, nn
 
 from hw_targets.triton.ops import Implementation
 
 from ..attention_weights import mean_entropy
 from ..feed_forward import FeedForward
-from ..language_model import BYTES, LanguageModel, check_shape
+from ..language_model import BYTES, LanguageModel, check_shape, evaluating
 from .attention import RotaryAttention
 
 
@@ -46,6 +45,7 @@ class TransformerConfig:
 class TransformerBlock(nn.Module):
     """x + attention(norm x), then x + feed-forward(norm x).
 
+    >>> import torch
     >>> TransformerBlock(TransformerConfig(width=8, heads=2))(torch.zeros(1, 5, 8)).shape
     torch.Size([1, 5, 8])
     """
@@ -67,6 +67,7 @@ class TransformerBlock(nn.Module):
 class TransformerLanguageModel(LanguageModel):
     """The baseline: embedding, pre-norm blocks, norm, linear read-out of the next byte.
 
+    >>> import torch
     >>> TransformerLanguageModel(TransformerConfig(width=8, heads=2))(torch.zeros(1, 5).long()).shape
     torch.Size([1, 5, 256])
     """
@@ -102,12 +103,13 @@ class TransformerLanguageModel(LanguageModel):
     def use(self, implementation: Implementation | None) -> None:
         """Accept any choice: this model's attention is torch's own on every device."""
 
-    @torch.no_grad()
     def diagnose(self, tokens: Tensor) -> list[dict[str, float]]:
         """Return the attention entropy of every block, in bits."""
-        stream, rows = self.embedding(tokens), []
-        for block in cast("list[TransformerBlock]", list(self.blocks)):
-            weights = block.attention.weights(block.attention_norm(stream))
-            rows.append({"attention_entropy": mean_entropy(weights)})
-            stream = block(stream)
+        rows = []
+        with evaluating(self):
+            stream = self.embedding(tokens)
+            for block in cast("list[TransformerBlock]", list(self.blocks)):
+                weights = block.attention.weights(block.attention_norm(stream))
+                rows.append({"attention_entropy": mean_entropy(weights)})
+                stream = block(stream)
         return rows
