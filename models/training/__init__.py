@@ -11,16 +11,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .batches import Data
     from .config import TrainingConfig
+    from .failure import TrainingDiverged
+    from .recorder import Report
+    from .run import EnvironmentWarning, Outcome
     from .schedule import learning_rate_factor
-    from .trainer import Outcome, Report, train
+    from .trainer import train
 
-__all__ = ["Data", "Outcome", "Report", "TrainingConfig", "learning_rate_factor", "train"]
+__all__ = [
+    "Data",
+    "EnvironmentWarning",
+    "Outcome",
+    "Report",
+    "TrainingConfig",
+    "TrainingDiverged",
+    "learning_rate_factor",
+    "train",
+]
 
 _HOMES = {
     "batches": ("Data",),
     "config": ("TrainingConfig",),
+    "failure": ("TrainingDiverged",),
+    "recorder": ("Report",),
+    "run": ("EnvironmentWarning", "Outcome"),
     "schedule": ("learning_rate_factor",),
-    "trainer": ("Outcome", "Report", "train"),
+    "trainer": ("train",),
 }
 
 

@@ -1,4 +1,4 @@
-"""A loss or a gradient that is no number any more: where it began."""
+"""A loss or a gradient that is no number any more: where that begins."""
 
 from __future__ import annotations
 
@@ -9,56 +9,65 @@ from torch import Tensor, nn
 
 from oscsim.errors import TargetRunError
 
-from ..language_model import LanguageModel
+from ..language_model import LanguageModel, Losses
 
 
 class TrainingDiverged(TargetRunError):
     """A loss or gradient became NaN or infinite: names the step, the layer and the last checkpoint."""
 
 
-def first_not_finite(objective: nn.Module, model: LanguageModel, passages: Tensor) -> str | None:
-    """Repeat a step and return the first thing in it that is not finite, or None.
-
-    Looked at in this order: parameters, the output of each layer as it is computed, the losses, and
-    the gradient of each parameter.
-    """
-    for name, parameter in model.named_parameters():
-        if not finite(parameter):
+def state_not_finite(model: LanguageModel, optimiser: dict[str, Tensor]) -> str | None:
+    """Return the first parameter, or entry of the optimiser's state, that is not finite."""
+    for name, tensor in model.state_dict().items():
+        if not _finite(tensor):
             return f"parameter {name}"
-    found: list[str] = []
+    for name, tensor in optimiser.items():
+        if not _finite(tensor):
+            return f"the optimiser's {name}"
+    return None
+
+
+def forward_not_finite(
+    objective: nn.Module, model: LanguageModel, passages: Tensor
+) -> tuple[Losses, str | None]:
+    """Compute the losses, and return the first parameter, layer output or loss that is not finite."""
+    found = [place for place in [state_not_finite(model, {})] if place is not None]
 
     def watch(name: str) -> Any:
-        def look(_: nn.Module, __: Any, output: Any) -> None:
-            if not found and not finite(output):
-                found.append(f"the output of layer {name} ({type(model.get_submodule(name)).__name__})")
+        def look(layer: nn.Module, _: Any, output: Any) -> None:
+            if not _finite(output):
+                found.append(f"the output of layer {name} ({type(layer).__name__})")
 
         return look
 
-    hooks = [module.register_forward_hook(watch(name)) for name, module in model.named_modules() if name]
+    hooks = [layer.register_forward_hook(watch(name)) for name, layer in model.named_modules() if name]
     try:
         model.zero_grad()
-        losses = objective(passages)
+        losses: Losses = objective(passages)
     finally:
         for hook in hooks:
             hook.remove()
-    if found:
-        return found[0]
-    for name, value in losses._asdict().items():
-        if not finite(value):
-            return f"the {name.replace('_', '-')}"
+    found += [
+        f"the {name.replace('_', '-')}" for name, value in losses._asdict().items() if not _finite(value)
+    ]
+    return losses, found[0] if found else None
+
+
+def gradient_not_finite(losses: Losses, model: LanguageModel) -> str | None:
+    """Return the first parameter whose gradient of the losses is not finite."""
     (losses.cross_entropy + losses.penalty).backward()
     for name, parameter in model.named_parameters():
-        if parameter.grad is not None and not finite(parameter.grad):
+        if parameter.grad is not None and not _finite(parameter.grad):
             return f"the gradient of {name}"
     return None
 
 
-def finite(value: Any) -> bool:
+def _finite(value: Any) -> bool:
     """Whether all numbers in a tensor, or in a tree of tuples, lists and dictionaries, are finite."""
     if isinstance(value, Tensor):
         return bool(torch.isfinite(value).all())
     if isinstance(value, dict):
-        return all(finite(part) for part in value.values())
+        return all(_finite(part) for part in value.values())
     if isinstance(value, list | tuple):
-        return all(finite(part) for part in value)
+        return all(_finite(part) for part in value)
     return True

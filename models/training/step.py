@@ -15,7 +15,7 @@ from oscsim.errors import ConfigError
 from ..language_model import LanguageModel, Losses
 from .batches import batch, step_seed
 from .config import TrainingConfig
-from .failure import TrainingDiverged, first_not_finite
+from .failure import forward_not_finite, gradient_not_finite
 from .processes import Processes
 from .schedule import learning_rate_factor
 
@@ -88,8 +88,8 @@ class Stepper:
         drawn = batch(self.tokens, context, config.batch, config.seed, step, group.rank, group.size)
         return drawn.to(group.device)
 
-    def run(self, step: int) -> StepRecord:
-        """Do step 1, 2, ... and return what it measured."""
+    def gradients(self, step: int) -> StepRecord:
+        """Compute the clipped gradients of step 1, 2, ... and return what they were computed from."""
         config = self.config
         factor = learning_rate_factor(step - 1, config.steps, config.warm_up)
         for group in self.optimiser.param_groups:
@@ -99,18 +99,18 @@ class Stepper:
         (losses.cross_entropy + losses.penalty).backward()
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), config.clip)
         both = torch.stack((losses.cross_entropy.detach().float(), losses.penalty.detach().float()))
-        measured = [*self.group.mean(both).tolist(), norm.item()]
-        if not all(math.isfinite(value) for value in measured):
-            raise self._diverged(step)
-        self.optimiser.step()
-        return StepRecord(
-            measured[0] / math.log(2.0), measured[1], config.learning_rate * factor, measured[2]
-        )
+        cross_entropy, penalty = self.group.mean(both).tolist()
+        rate = config.learning_rate * factor
+        return StepRecord(cross_entropy / math.log(2.0), penalty, rate, norm.item())
 
-    def _diverged(self, step: int) -> TrainingDiverged:
-        found = first_not_finite(self.plain, self.model, self.passages(step))
-        places = [place for place in self.group.gather(found) if place is not None]
-        return TrainingDiverged(
-            f"step {step}: the loss or its gradient is not finite any more, first in "
-            f"{places[0] if places else 'the gradient norm'}"
-        )
+    def apply(self) -> None:
+        """Change the parameters by the gradients."""
+        self.optimiser.step()
+
+    def first_not_finite(self, step: int) -> str:
+        """Repeat a step whose loss or gradient is not finite, and return where that begins."""
+        losses, place = forward_not_finite(self.plain, self.model, self.passages(step))
+        found = [*self.group.gather(place)]  # every process has its own part of the batch
+        if not any(found):
+            found = self.group.gather(gradient_not_finite(losses, self.model))
+        return next((place for place in found if place is not None), "the norm of all gradients")
