@@ -34,3 +34,17 @@ Checkpoint = Annotated[
     str, typer.Argument(help=f"A model file, or '{SHIPPED}' for the one that came with this package.")
 ]
 """``export CHECKPOINT``."""
+_DATA = typer.Option(
+    "--data",
+    metavar="SOURCE",
+    help="alice, enwiki-sample, enwiki-sample=FILE, enwik8=FILE, or the path of any file.",
+)
+Data = Annotated[str, _DATA]
+OptionalData = Annotated[str | None, _DATA]
+Device = Annotated[
+    str | None, typer.Option(help="cpu, cuda or cuda:NUMBER; default: cuda where torch sees one.")
+]
+Threads = Annotated[int | None, typer.Option(help="CPU threads of torch; default: torch's own.")]
+Implementation = Annotated[
+    str | None, typer.Option("--impl", help="triton, native or eager; default: the device's own.")
+]

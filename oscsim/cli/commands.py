@@ -1,11 +1,11 @@
 """Phase layers from a trained model to hardware targets and back.
 
-Exit codes: 0 conforms (or done), 1 does not conform or did not converge, 2 bad input, 3 backend missing.
+Exit codes: 0 conforms (or done), 1 does not conform or did not converge, 2 bad input, 3 package missing.
 """
 
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -14,19 +14,23 @@ from hw_targets import get_target, target_names
 from oscsim.cli import arguments as arg
 from oscsim.cli.bench import bench
 from oscsim.cli.describe import describe, summary
+from oscsim.cli.diagnose import diagnose
+from oscsim.cli.evaluate import evaluate
 from oscsim.cli.files import check_distinct, check_suffix, checked_folder, checked_path
+from oscsim.cli.generate import generate
 from oscsim.cli.guard import ExitCode, GuardedGroup
+from oscsim.cli.model_file import load_model, named
 from oscsim.cli.options import read_text, settings_by_target, split_settings, target_config, text_file
 from oscsim.cli.output import Output
 from oscsim.cli.progress import Steps
 from oscsim.cli.tables import show_doctor, show_info, show_plan, show_result, show_trials
-from oscsim.errors import ConfigError, TargetUnavailable
+from oscsim.cli.train import train
+from oscsim.errors import ConfigError
 from oscsim.reference import solve as solve_layer
 from oscsim.result import SyncStatus
 from oscsim.spec import PhaseLayerSpec
 from oscsim.trial import attempt, comparison_json, exit_code
 
-MODELS_COMMAND = "pip install -e '.[models]'"
 DEMO_TEXT = "'Off with her head!' the Queen shouted at the top of her voice. Nobody\nmoved."
 
 app = typer.Typer(
@@ -68,7 +72,7 @@ def demo(
     for option, path in {**pages, "--picture": picture}.items():
         checked_path(path, option, exists=False)
     written = {"--output": output, **pages, "--picture": picture, "--json": json}
-    check_distinct({"--checkpoint": _named(checkpoint), "--text": text_file(text)}, written)
+    check_distinct({"--checkpoint": named(checkpoint), "--text": text_file(text)}, written)
     check_suffix(picture, "--picture", ".png")
     targets = [get_target(name) for name in target_names()]
     for target in targets:
@@ -76,7 +80,7 @@ def demo(
     steps = Steps(2 + demonstration.step_count(targets))
     with out.quiet_stdout():
         with steps("load the model, take the layer"):
-            model, facts = _load_model(checkpoint, written)
+            model, facts = load_model(checkpoint, written)
             layer = model.to_spec(passage, block=block, dynamics="pair")
         outcome = demonstration.run(demonstration.Subject(passage, facts, block, layer), targets, steps)
         with steps("draw and write the report"):
@@ -105,13 +109,13 @@ def export(
     out = Output(json)
     checked_path(output, "--output")
     written = {"--output": output, "--json": json}
-    check_distinct({"CHECKPOINT": _named(checkpoint), "--text": text_file(text)}, written)
+    check_distinct({"CHECKPOINT": named(checkpoint), "--text": text_file(text)}, written)
     if duration is not None and dynamics is not arg.Dynamics.CLAMPED:
         raise ConfigError(
             f"--duration: given {duration} for a {dynamics} layer; only clamped layers have one"
         )
     passage = read_text(text)
-    model, facts = _load_model(checkpoint, written)
+    model, facts = load_model(checkpoint, written)
     fields = {} if duration is None else {"duration": duration}
     layer = model.to_spec(passage, block=block, dynamics=str(dynamics), **fields)
     layer.save(output)
@@ -216,7 +220,7 @@ def doctor(json: arg.Json = None) -> None:
     targets = examination.target_findings(get_target(name) for name in target_names())
     others = [
         examination.models_finding(),
-        examination.checkpoint_finding(lambda: str(_load_model(arg.SHIPPED, {})[1]["sha256"])),
+        examination.checkpoint_finding(lambda: str(load_model(arg.SHIPPED, {})[1]["sha256"])),
         examination.cuda_finding(),
         examination.cpu_kernels_finding(_check_cpu_kernels),
     ]
@@ -230,7 +234,8 @@ def doctor(json: arg.Json = None) -> None:
     )
 
 
-app.command()(bench)
+for _command in (bench, train, evaluate, generate, diagnose):
+    app.command()(_command)
 
 
 def _check_cpu_kernels() -> str:
@@ -238,37 +243,6 @@ def _check_cpu_kernels() -> str:
     from hw_targets.triton.ops.native import build
 
     return build.check()
-
-
-def _named(checkpoint: str) -> str | None:
-    """The model file the user named; where the shipped one lies is known once models is imported."""
-    return None if checkpoint == arg.SHIPPED else checkpoint
-
-
-def _load_model(checkpoint: str, written: dict[str, str | None]) -> tuple[Any, dict[str, Any]]:
-    """A trained model and facts about its file; torch is imported here and nowhere before.
-
-    Parameters
-    ----------
-    written : option -> file the command is going to write, none of which may be the shipped model.
-    """
-    from hashlib import sha256
-
-    try:
-        import models
-
-        load, shipped = models.load_checkpoint, models.shipped_checkpoint_path
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise TargetUnavailable("models", "package torch is not installed", MODELS_COMMAND) from None
-    except AttributeError:
-        raise ConfigError("another package named 'models' shadows this one; run oscsim doctor") from None
-    path = shipped() if checkpoint == arg.SHIPPED else Path(checkpoint)
-    check_distinct({"the shipped model": str(shipped())}, written)
-    model = load(path)
-    name = arg.SHIPPED if checkpoint == arg.SHIPPED else path.name
-    return model, {"name": name, "sha256": sha256(path.read_bytes()).hexdigest(), "record": model.record}
 
 
 def main() -> None:

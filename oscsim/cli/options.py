@@ -9,8 +9,8 @@ from oscsim.io import read_regular
 from oscsim.target import AbstractTarget, TargetConfig
 
 
-def read_text(given: str) -> str:
-    """The passage of ``--text``: itself, or the content of FILE for ``@FILE`` (UTF-8, final line break cut).
+def read_text(given: str, option: str = "--text") -> str:
+    """The passage of an option: itself, or the content of FILE for ``@FILE`` (UTF-8, final line break cut).
 
     >>> read_text("Alice")
     'Alice'
@@ -22,7 +22,7 @@ def read_text(given: str) -> str:
         text = read_regular(file).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"--text: {file} is not UTF-8 text (byte {error.start}); expected a text file"
+            f"{option}: {file} is not UTF-8 text (byte {error.start}); expected a text file"
         ) from None
     return text.removesuffix("\n")
 
@@ -34,6 +34,18 @@ def text_file(given: str) -> str | None:
     'alice.txt'
     """
     return given[1:] if given.startswith("@") else None
+
+
+def data_file(source: str | None) -> str | None:
+    """The file behind ``--data``, None where the source is none.
+
+    >>> data_file("enwik8=enwik8.zip"), data_file("a=b.txt"), data_file("alice")
+    ('enwik8.zip', 'a=b.txt', None)
+    """
+    if source is None or source in ("alice", "enwiki-sample"):
+        return None
+    name, equals, path = source.partition("=")
+    return path if equals and name in ("enwiki-sample", "enwik8") else source
 
 
 def split_settings(settings: Iterable[str]) -> dict[str, str]:

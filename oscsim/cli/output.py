@@ -51,6 +51,11 @@ class Output:
         self._stdout = sys.stdout
         self._people = _console(stderr=json_path == STDOUT)
 
+    @property
+    def json_on_stdout(self) -> bool:
+        """Whether stdout carries the JSON, and nothing else."""
+        return self.json_path == STDOUT
+
     @contextmanager
     def quiet_stdout(self) -> Iterator[None]:
         """Send what a backend prints to stderr: stdout belongs to results."""

@@ -23,7 +23,7 @@ class Steps:
         self._done += 1
         line = f"[{self._done:>2}/{self._total}] {name}"
         begin = time.perf_counter()
-        if _on_terminal():
+        if on_terminal():
             print(f"{line} …", end="", file=sys.stderr, flush=True)
         yield
         say(f"{line}  {time.perf_counter() - begin:.1f} s")
@@ -33,10 +33,11 @@ def say(line: str) -> None:
     """One line on stderr, over a step that is being shown; line breaks would hide where a message starts."""
     if sys.stderr is None:  # closed; print would take stdout instead
         return
-    clear = "\r\x1b[2K" if _on_terminal() else ""
+    clear = "\r\x1b[2K" if on_terminal() else ""
     with stderr_errors():
         print(clear + line.replace("\n", " "), file=sys.stderr, flush=True)
 
 
-def _on_terminal() -> bool:
+def on_terminal() -> bool:
+    """Whether stderr is one."""
     return sys.stderr is not None and sys.stderr.isatty()
