@@ -29,8 +29,9 @@ class KuramotoBlock(nn.Module):
         self.attention = KuramotoAttention(config)
         # rate v (theta), or the value projection of the ablation: as many parameters in both
         self.rate = nn.Linear(2 * config.width, config.width)
-        self.bound = Bound(config.bound)
-        self.time_raw = nn.Parameter(torch.zeros(config.width)) if config.step == "flow" else None
+        flows = config.step == "flow"
+        self.bound = None if flows else Bound(config.bound)
+        self.time_raw = nn.Parameter(torch.zeros(config.width)) if flows else None
         self.feed_forward = FeedForward(config.width, config.hidden) if config.feed_forward else None
         self.feed_forward_bound = Bound(config.bound) if config.feed_forward else None
         self.dropout = nn.Dropout(config.dropout)
@@ -45,13 +46,13 @@ class KuramotoBlock(nn.Module):
 
     def synchronization_step(self, theta: Tensor) -> Tensor:
         """Return what the attention adds to phases (B, N, k), rad."""
-        rate = self.rate(circle(theta)).float()
-        if self.values == "projection":
-            return self.bound(self.attention.joined(self.attention.attend(theta, self.attention.split(rate))))
-        if self.time_raw is not None:
-            tangent, radial = self.attention.circular_mean(theta)
+        rate, attention = self.rate(circle(theta)).float(), self.attention
+        if self.bound is None:
+            tangent, radial = attention.circular_mean(theta)
             return flow_step(tangent, radial, rate * self.time)
-        return self.bound(rate * self.attention(theta))
+        if self.values == "projection":
+            return self.bound(attention.joined(attention.attend(theta, attention.split(rate))))
+        return self.bound(rate * attention(theta))
 
     @property
     def time(self) -> Tensor:

@@ -9,6 +9,9 @@ from torch.nn import functional
 # Below this the pull of all sources together counts as none: its direction is rounding (float32).
 SMALLEST_PULL = 1e-12
 
+# Below this a distance from the unstable point counts as none; its square is still a float32 number.
+UNSTABLE = 1e-15
+
 
 def inverse_softplus(value: float) -> float:
     """Return x with softplus(x) = value > 0.
@@ -65,4 +68,7 @@ def flow_step(tangent: Tensor, radial: Tensor, reach: Tensor) -> Tensor:
     small = tangent.square() / large
     towards = sign * radial >= 0
     near, far = torch.where(towards, large, small), torch.where(towards, small, large)
-    return 2.0 * torch.atan2(-sign * torch.expm1(-exponent.abs()) * tangent, near + shrink * far)
+    # a start on the unstable point stays there, with a gradient
+    return 2.0 * torch.atan2(
+        -sign * torch.expm1(-exponent.abs()) * tangent, (near + shrink * far).clamp_min(UNSTABLE)
+    )
