@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from oscsim.cli.guard import GuardedGroup
 
 from .plan import DATA, Run, planned, tuning
+from .report_files import Finished, write_report
 from .work import work
 
 app = typer.Typer(cls=GuardedGroup, no_args_is_help=True, add_completion=False, help=__doc__)
@@ -46,6 +47,20 @@ def tune(folder: Folder, size: Size = "tiny", data: Source = DATA, jobs: Jobs = 
 def run(folder: Folder, size: Size = "tiny", data: Source = DATA, jobs: Jobs = 2) -> None:
     """Train every model with every seed, and the ablations; finished runs are kept."""
     _work(planned(size), data, folder, jobs)
+
+
+@app.command()
+def report(
+    folder: Folder,
+    tuned: Annotated[Path, typer.Option(help="The folder of `tune`.")],
+    page: Annotated[Path, typer.Option(help="Markdown page whose marked section is filled.")],
+    tables: Annotated[Path, typer.Option(help="Folder for runs.csv, tuning.csv and curves.csv.")],
+    figure: Annotated[Path, typer.Option(help="PNG.")],
+    size: Size = "tiny",
+    data: Source = DATA,
+) -> None:
+    """Write what finished runs say: tables, a figure, and the marked section of a page."""
+    write_report(Finished(folder, planned(size)), Finished(tuned, tuning(size)), data, page, tables, figure)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,9 @@ ABLATIONS: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
     "kuramoto, no feed-forward": ({"feed_forward": False}, SEEDS[:1]),
 }
 
+REFERENCES = {"kuramoto": "transformer", "osn": "transformer", **dict.fromkeys(ABLATIONS, "kuramoto")}
+"""What each variant's result is compared with."""
+
 
 @dataclass(frozen=True)
 class Run:
