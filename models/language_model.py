@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, cast, get_args, get_origin, get_type_hints
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from hw_targets.triton.ops import Implementation
+from oscsim import PhaseLayerSpec
 from oscsim.errors import SpecError
 
 BYTES = 256
@@ -91,6 +92,41 @@ class LanguageModel(nn.Module):
         ``local_order``, ``global_order``, ``locked_fraction``, ``mean_abs_omega``, ``attention_entropy``.
         """
         raise NotImplementedError
+
+    def to_spec(
+        self, passage: str | bytes | Tensor, block: int = 0, dynamics: str | None = None, **fields: Any
+    ) -> PhaseLayerSpec:
+        """Return the phase layer that a block makes of a real passage.
+
+        Parameters
+        ----------
+        passage : text (in UTF-8), bytes, or tokens of shape (N,).
+        block : which block, counted from the input.
+        dynamics : 'pair', 'network' or 'clamped'; None is the model's own.
+        **fields : further fields of the spec, such as ``time_unit_s`` or ``duration``.
+
+        Raises
+        ------
+        SpecError
+            tokens that are no bytes, an empty passage, no such block, a field that the spec refuses, or a
+            model that is not made of oscillators.
+        """
+        raise SpecError(
+            f"given a {self.name} model, which has no phase layers; expected an osn or a kuramoto model"
+        )
+
+    def check_passage(self, passage: str | bytes | Tensor, block: int) -> Tensor:
+        """Return the tokens (1, N) of a passage on the model's device; SpecError as :meth:`to_spec`."""
+        tokens = passage if isinstance(passage, Tensor) else self.encode(passage)
+        check_tokens(tokens)
+        if not tokens.numel():
+            raise SpecError("given an empty passage; expected at least one byte; pass some text")
+        blocks = len(cast("nn.ModuleList", self.blocks))
+        if not 0 <= block < blocks:
+            raise SpecError(
+                f"given block {block}; expected 0 to {blocks - 1}; count blocks from the input, starting at 0"
+            )
+        return tokens.to(self.device).unsqueeze(0)
 
     @property
     def device(self) -> torch.device:

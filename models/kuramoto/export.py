@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,18 +11,13 @@ from torch import Tensor
 from oscsim import ExplicitCoupling, FixedOrder, PhaseLayerSpec
 from oscsim.errors import SpecError
 
-from ..language_model import check_tokens
 from .attention import circle
-
-if TYPE_CHECKING:
-    from .language_model import KuramotoLanguageModel
+from .block import KuramotoBlock
 
 
 @torch.no_grad()
-def phase_layer(
-    model: KuramotoLanguageModel, passage: str | bytes | Tensor, block: int, fields: dict[str, Any]
-) -> PhaseLayerSpec:
-    """Return the clamped phase layer that a block makes of one real passage.
+def phase_layer(block: KuramotoBlock, theta: Tensor, fields: dict[str, Any]) -> PhaseLayerSpec:
+    """Return the clamped phase layer that a block makes of the phases of one passage.
 
     phi' = rho_i sum_j A_ij sin(theta_j - phi_i),  phi(0) = theta, followed for one time unit:
     J = A (the attention weights, causal), K = 1, rho = v T with v the signed rates of the block and T its
@@ -31,34 +26,25 @@ def phase_layer(
 
     Parameters
     ----------
-    model : a trained model.
-    passage : text, bytes, or tokens of shape (N,).
-    block : which block, counted from the input.
+    block : of a trained model.
+    theta : phases that it sees, shape (1, N, k), rad.
     fields : further fields of the spec, such as ``duration`` (default 1) or ``time_unit_s``.
 
     Raises
     ------
     SpecError
-        no such block, an empty passage, a block with a value projection (it is no coupling of phases), or a
-        field that the spec refuses.
+        a block with a value projection (it is no coupling of phases), or a field that the spec refuses.
 
-    >>> from models.kuramoto import KuramotoConfig, KuramotoLanguageModel
-    >>> KuramotoLanguageModel(KuramotoConfig(width=8, heads=2)).to_spec("phase").theta.shape
+    >>> from models.kuramoto import KuramotoConfig
+    >>> phase_layer(KuramotoBlock(KuramotoConfig(width=8, heads=2)), torch.zeros(1, 5, 8), {}).theta.shape
     (2, 5, 4)
     """
-    tokens = model.encode(passage) if isinstance(passage, (str, bytes)) else passage
-    check_tokens(tokens)
-    _check_block(model, block)
-    if not tokens.numel():
-        raise SpecError("given an empty passage; expected at least one byte; pass some text")
-    theta = model.layer_inputs(tokens.to(model.device).unsqueeze(0))[block]
-    chosen = model.typed_blocks()[block]
-    if chosen.values == "projection":
+    if block.values == "projection":
         raise SpecError(
             "given a block with a learned value projection; expected values='circular_mean': only that is a "
             "coupling of phases; export another model"
         )
-    attention = chosen.attention
+    attention = block.attention
     phases = _array(attention.split(theta))
     defaults: dict[str, Any] = {
         "omega": np.zeros_like(phases),
@@ -67,7 +53,7 @@ def phase_layer(
         "gain": np.ones(attention.heads),
         "order_parameter": FixedOrder(np.ones(attention.heads)),
         "mask": "causal",
-        "rate": _array(attention.split(chosen.rate(circle(theta)) * chosen.time)),
+        "rate": _array(attention.split(block.rate(circle(theta)) * block.time)),
         "duration": 1.0,
         "dynamics": "clamped",
     }
@@ -76,11 +62,3 @@ def phase_layer(
 
 def _array(heads_first: Tensor) -> np.ndarray:
     return heads_first[0].double().cpu().numpy()
-
-
-def _check_block(model: KuramotoLanguageModel, block: int) -> None:
-    if not 0 <= block < len(model.blocks):
-        raise SpecError(
-            f"given block {block}; expected 0 to {len(model.blocks) - 1}; "
-            "count blocks from the input, starting at 0"
-        )

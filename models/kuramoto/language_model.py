@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from hw_targets.triton.ops import Implementation
 from oscsim import PhaseLayerSpec
+from oscsim.errors import SpecError
 
 from ..attention_weights import mean_entropy
 from ..language_model import BYTES, LanguageModel, evaluating
@@ -102,9 +103,17 @@ class KuramotoLanguageModel(LanguageModel):
             )
         return rows
 
-    def to_spec(self, passage: str | bytes | Tensor, block: int = 0, **fields: Any) -> PhaseLayerSpec:
+    def to_spec(
+        self, passage: str | bytes | Tensor, block: int = 0, dynamics: str | None = None, **fields: Any
+    ) -> PhaseLayerSpec:
         """Return the clamped phase layer that a block makes of a real passage, see :func:`phase_layer`."""
-        return phase_layer(self, passage, block, fields)
+        if dynamics not in (None, "clamped"):
+            raise SpecError(
+                f"dynamics: given {dynamics!r} for a kuramoto model; expected 'clamped': its tokens are "
+                "pulled by the held phases of others; leave it out"
+            )
+        theta = self.layer_inputs(self.check_passage(passage, block))[block]
+        return phase_layer(self.typed_blocks()[block], theta, fields)
 
     def typed_blocks(self) -> list[KuramotoBlock]:
         """Return the blocks, from the input upwards."""

@@ -97,8 +97,12 @@ def export(
     text: arg.Text,
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.phase", help="File to write.")],
     block: arg.Block = 0,
-    dynamics: Annotated[arg.Dynamics, typer.Option(help="Which machine.")] = arg.Dynamics.PAIR,
-    duration: Annotated[float | None, typer.Option(help="Clamped only: time units; default inf.")] = None,
+    dynamics: Annotated[
+        arg.Dynamics | None, typer.Option(help="Which machine; default: the model's own.")
+    ] = None,
+    duration: Annotated[
+        float | None, typer.Option(help="Clamped only: time units; default: the model's own.")
+    ] = None,
     json: arg.Json = None,
 ) -> None:
     """Take one layer of a trained model on a real passage and save it as a .phase file.
@@ -110,14 +114,14 @@ def export(
     checked_path(output, "--output")
     written = {"--output": output, "--json": json}
     check_distinct({"CHECKPOINT": named(checkpoint), "--text": text_file(text)}, written)
-    if duration is not None and dynamics is not arg.Dynamics.CLAMPED:
-        raise ConfigError(
-            f"--duration: given {duration} for a {dynamics} layer; only clamped layers have one"
-        )
     passage = read_text(text)
     model, facts = load_model(checkpoint, written)
     fields = {} if duration is None else {"duration": duration}
-    layer = model.to_spec(passage, block=block, dynamics=str(dynamics), **fields)
+    layer = model.to_spec(passage, block=block, dynamics=dynamics and str(dynamics), **fields)
+    if duration is not None and layer.dynamics != "clamped":
+        raise ConfigError(
+            f"--duration: given {duration} for a {layer.dynamics} layer; only clamped layers have one"
+        )
     layer.save(output)
     description = describe(layer)
     out.write_json({"path": output, "checkpoint": facts, "block": block, **description})
