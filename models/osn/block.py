@@ -55,7 +55,7 @@ class OSNBlock(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(width)
         self.feed_forward = FeedForward(width, hidden)
         self.dropout = nn.Dropout(dropout)
-        initialise_layer(self.attention, torch.randn(4, max(2, context), width), wanted=0.5)
+        initialise_layer(self.attention, torch.randn(1, max(2, context), width), wanted=0.5)
 
     def forward(self, stream: Tensor) -> Tensor:
         """Map the residual stream (B, N, width) to the same shape."""

@@ -19,7 +19,7 @@ from .block import OSNBlock
 from .config import OSNConfig
 from .diagnose import diagnose_layer
 from .initialise import initialise_model
-from .locked_range import locked_fraction, locked_fraction_penalty
+from .locked_range import locked_fraction, locked_fraction_penalty, warn_if_outside
 
 Seen = TypeVar("Seen")
 
@@ -71,7 +71,8 @@ class OSNLanguageModel(LanguageModel):
                 "encoder sees; train it on a loss of your own"
             )
         logits, streams = self._trace(tokens)
-        cross_entropy = functional.cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
+        scores = logits.flatten(0, 1).to(self.readout.weight.dtype)  # autocast made them bfloat16
+        cross_entropy = functional.cross_entropy(scores, targets.flatten())
         normed = [block.attention_norm(stream) for block, stream in zip(self._blocks(), streams, strict=True)]
         penalty = locked_fraction_penalty(self._layers(), normed, self.config.locked_target)
         return Losses(cross_entropy, self.config.locked_weight * penalty)
@@ -148,6 +149,16 @@ class OSNLanguageModel(LanguageModel):
     def diagnose(self, tokens: Tensor) -> list[dict[str, float]]:
         """Return :func:`diagnose_layer` of every block on passages (B, N), from the input upwards."""
         return self.visit(tokens, diagnose_layer)
+
+    def watch(self, tokens: Tensor, step: int) -> None:
+        """Warn of heads that lock too few or too many pairs of passages (B, N) after ``step`` steps.
+
+        Warns
+        -----
+        LockedFractionWarning
+            see :func:`warn_if_outside`.
+        """
+        warn_if_outside(self.locked_fractions(tokens), step)
 
     def to_spec(
         self, passage: str | bytes | Tensor, block: int = 0, dynamics: str = "pair", **fields: Any

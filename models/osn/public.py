@@ -59,7 +59,9 @@ def load_public_state_dict(layer: PublicSynchronizationAttention, state_dict: Ma
     wrong += [f"{name} is unknown" for name in state_dict if name not in expected]
     for name in expected.keys() & state_dict.keys():
         given = state_dict[name]
-        if tuple(given.shape) != expected[name]:
+        if not isinstance(given, Tensor):
+            wrong.append(f"{name} is no tensor")
+        elif tuple(given.shape) != expected[name]:
             wrong.append(f"{name} has shape {tuple(given.shape)}")
         elif not (given.is_floating_point() and given.isfinite().all()):
             wrong.append(f"{name} has entries that are not finite real numbers")
