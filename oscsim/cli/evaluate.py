@@ -7,7 +7,7 @@ import typer
 
 from oscsim.cli import arguments as arg
 from oscsim.cli.files import check_distinct
-from oscsim.cli.model_file import chosen_device, load_model, models_needed, named
+from oscsim.cli.model_file import checked_implementation, chosen_device, load_model, models_needed, named
 from oscsim.cli.options import data_file
 from oscsim.cli.output import Output
 
@@ -42,7 +42,7 @@ def evaluate(
         from models.evaluate import standard_error, window_bits
     context = model.config.context
     loaded = load_data(data, context)
-    model.to(place).use(impl)
+    model.to(place).use(checked_implementation(impl, place))
     bits = window_bits(model, getattr(loaded, split))
     trained_on = facts["record"].get("data", {}).get("sha256")
     content = {

@@ -8,7 +8,7 @@ import typer
 
 from oscsim.cli import arguments as arg
 from oscsim.cli.files import check_distinct
-from oscsim.cli.model_file import chosen_device, load_model, models_needed, named
+from oscsim.cli.model_file import checked_implementation, chosen_device, load_model, models_needed, named
 from oscsim.cli.options import read_text, text_file
 from oscsim.cli.output import Output
 from oscsim.cli.streams import stdout_errors
@@ -39,7 +39,7 @@ def generate(
     model, facts = load_model(checkpoint, {"--json": json})
     with models_needed():
         from models.generate import generate as continued
-    model.to(place).use(impl)
+    model.to(place).use(checked_implementation(impl, place))
     added = continued(model, given, count, temperature, seed)
     out.write_json({
         "model": model.name, "checkpoint": facts["name"], "sha256": facts["sha256"],

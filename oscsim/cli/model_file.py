@@ -87,6 +87,17 @@ def chosen_device(given: str | None, threads: int | None = None) -> str:
     return given
 
 
+def checked_implementation(given: str | None, device: str) -> str | None:
+    """Refuse an implementation of the attention that this device does not have, before any work."""
+    if given is not None:
+        with models_needed():
+            import torch
+
+            from hw_targets.triton.ops.implementations import choose
+        choose(given, torch.device(device))
+    return given
+
+
 def best_precision(device: str) -> str:
     """The precision of a training where nobody asks for another one: bfloat16 where a GPU computes in it."""
     import torch

@@ -12,7 +12,13 @@ import typer
 from oscsim.cli import arguments as arg
 from oscsim.cli.dataclass_options import replaced
 from oscsim.cli.files import check_distinct, checked_folder
-from oscsim.cli.model_file import best_precision, chosen_device, cpu_threads, models_needed
+from oscsim.cli.model_file import (
+    best_precision,
+    checked_implementation,
+    chosen_device,
+    cpu_threads,
+    models_needed,
+)
 from oscsim.cli.options import data_file, split_settings
 from oscsim.cli.output import Output
 from oscsim.cli.train_progress import TrainProgress
@@ -72,7 +78,8 @@ def train(
     device = chosen_device(device, threads)
     config, training = _configs(model, preset, split_settings(settings or ()), {
         **{name: value for name, value in chosen.items() if value is not None}, "seed": seed,
-        "precision": precision or best_precision(device), "compile": compile_, "implementation": impl,
+        "precision": precision or best_precision(device), "compile": compile_,
+        "implementation": checked_implementation(impl, device),
     })  # fmt: skip
     with models_needed():
         from models.data import load_data
@@ -100,6 +107,8 @@ def _configs(model: str, preset: str, settings: dict[str, str], chosen: dict[str
     """The configurations of a preset with everything changed that the user named."""
     with models_needed():
         from models.presets import preset as preset_of
+    if not 0 <= chosen["seed"] < 2**63:
+        raise ConfigError(f"--seed: given {chosen['seed']}, expected 0 to 2^63 - 1")
     config, training = preset_of(model, preset)
     of_training = {key: text for key, text in settings.items() if key.startswith(_OF_TRAINING)}
     of_model = {key: text for key, text in settings.items() if key not in of_training}

@@ -67,3 +67,25 @@ def without_backends(monkeypatch):
     """Pretend that no backend is installed."""
     missing = Availability(False, "", "package nothing is not installed", "pip install nothing")
     monkeypatch.setattr(AbstractTarget, "availability", lambda _: missing)
+
+
+@pytest.fixture(scope="session")
+def byte_models(tmp_path_factory):
+    """Small files of every model by name; nobody trained them, but each says it had alice."""
+    import torch
+
+    from models.checkpoint import save_checkpoint
+    from models.data import load_data
+    from models.registry import config_class, model_class, model_names
+
+    folder, alice, paths = tmp_path_factory.mktemp("byte_models"), load_data("alice"), {}
+    for name in model_names():
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            config = config_class(name)(width=16, heads=2, blocks=2, hidden=16, context=32)
+            model = model_class(name)(config)
+            model.prepare(alice.train[: 8 * 32].view(8, 32).long())
+        model.record = {"data": {"name": alice.name, "sha256": alice.digest}}
+        paths[name] = folder / f"{name}.safetensors"
+        save_checkpoint(model, paths[name])
+    return paths
