@@ -136,6 +136,6 @@ def test_frequencies_and_phases_stay_in_single_precision_under_autocast():
     output.float().square().sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in layer.parameters())
     # Seven roundings of 2^-9: input, weights and result of W_v; weights and result of the mean; W_o and its
-    # result. Each is relative to a sum of magnitudes, up to sqrt(12) < 4 times the largest result of width 12.
+    # result. Each is relative to a sum of magnitudes, up to sqrt(12) < 4 times the largest result here.
     plain_output = layer(hidden)
     assert (output.float() - plain_output).abs().max() < 7 * 2.0**-9 * 4 * plain_output.abs().max()
