@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,11 +22,11 @@ LEARNING_RATES = {
 }
 """Four values per model, equal budget."""
 
-# name -> (what is changed, seeds): the ablations of [KA]
-ABLATIONS: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
-    "kuramoto, no gates": ({"gates": False}, SEEDS),
-    "kuramoto, value projection": ({"values": "projection"}, SEEDS[:1]),
-    "kuramoto, no feed-forward": ({"feed_forward": False}, SEEDS[:1]),
+# name -> (what is changed, with every seed or with the first one only): the ablations of [KA]
+ABLATIONS: dict[str, tuple[dict[str, Any], bool]] = {
+    "kuramoto, no gates": ({"gates": False}, True),
+    "kuramoto, value projection": ({"values": "projection"}, False),
+    "kuramoto, no feed-forward": ({"feed_forward": False}, False),
 }
 
 REFERENCES = {"kuramoto": "transformer", "osn": "transformer", **dict.fromkeys(ABLATIONS, "kuramoto")}
@@ -58,20 +59,23 @@ class Run:
         return f"{self.variant.replace(', ', '-').replace(' ', '-')}-s{self.training.seed}"
 
 
-def planned(size: str) -> list[Run]:
+def planned(size: str, seeds: Sequence[int] = SEEDS) -> list[Run]:
     """Return the runs whose results count: every model with every seed, then the ablations.
+
+    Parameters
+    ----------
+    size : name of a preset.
+    seeds : of the models and of the first ablation; the others have the first of them.
 
     >>> [run.name for run in planned("tiny")][-2:]
     ['kuramoto-value-projection-s1', 'kuramoto-no-feed-forward-s1']
     """
-    variants: list[tuple[str, dict[str, Any], tuple[int, ...]]]
-    variants = [(model, {}, SEEDS) for model in LEARNING_RATES]
-    variants += [(name, changes, seeds) for name, (changes, seeds) in ABLATIONS.items()]
+    variants = {**{model: ({}, True) for model in LEARNING_RATES}, **ABLATIONS}
     runs = []
-    for name, changes, seeds in variants:
+    for name, (changes, every) in variants.items():
         model = name.split(",")[0]
         config, training = preset(model, size)
-        for seed in seeds:
+        for seed in seeds if every else seeds[:1]:
             runs.append(Run(name, model, replace(config, **changes), replace(training, seed=seed)))
     return runs
 

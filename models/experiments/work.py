@@ -19,7 +19,9 @@ Progress = Callable[[str, int, float], None]
 """Called with a run's name, its steps done and its loss in bits per byte."""
 
 
-def work(runs: Sequence[Run], data: str, folder: Path, jobs: int, progress: Progress) -> list[dict[str, Any]]:
+def work(
+    runs: Sequence[Run], data: str, folder: Path, jobs: int, progress: Progress, device: str = "cpu"
+) -> list[dict[str, Any]]:
     """Do what is not done yet, and return the results of all runs, in order.
 
     Parameters
@@ -29,6 +31,7 @@ def work(runs: Sequence[Run], data: str, folder: Path, jobs: int, progress: Prog
     folder : one folder per run is made in it.
     jobs : processes at a time, of one thread each, so that no result depends on how many there are.
     progress : see ``Progress``.
+    device : "cpu" or "cuda".
     """
     context = get_context("spawn")
     with (
@@ -36,7 +39,7 @@ def work(runs: Sequence[Run], data: str, folder: Path, jobs: int, progress: Prog
         ProcessPoolExecutor(jobs, context, torch.set_num_threads, (1,)) as pool,
     ):
         news = manager.Queue()
-        futures = [pool.submit(_train, run, data, folder / run.name, news) for run in runs]
+        futures = [pool.submit(_train, run, data, folder / run.name, news, device) for run in runs]
         pending = set(futures)
         while pending:
             done, pending = wait(pending, timeout=1.0, return_when=FIRST_EXCEPTION)
@@ -48,11 +51,13 @@ def work(runs: Sequence[Run], data: str, folder: Path, jobs: int, progress: Prog
         return [future.result() for future in futures]
 
 
-def _train(run: Run, data: str, folder: Path, news: Queue[tuple[str, int, float]]) -> dict[str, Any]:
+def _train(
+    run: Run, data: str, folder: Path, news: Queue[tuple[str, int, float]], device: str
+) -> dict[str, Any]:
     def report(step: int, bits: float, *_: object) -> None:
         news.put((run.name, step, bits))
 
     source = load_data(data, run.config.context)
-    outcome = train(run.model, run.config, run.training, source, folder, report, resume=True, device="cpu")
+    outcome = train(run.model, run.config, run.training, source, folder, report, resume=True, device=device)
     news.put((run.name, run.training.steps, outcome.results["validation_bits_per_byte"]))
     return {"variant": run.variant, "run": run.name, **outcome.results}

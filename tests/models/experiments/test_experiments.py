@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from models.experiments import throughput as measured
 from models.experiments.plan import DATA, LEARNING_RATES, REFERENCES, SEEDS, Run, planned, tuning
 from models.experiments.report import BEGIN, END
 from models.experiments.report_files import Finished, write_report
 from models.experiments.summary import by_seed, compressors, paired_difference
 from models.experiments.work import work
 from models.presets import preset
-from oscsim.errors import ConfigError
+from oscsim.errors import ConfigError, OscsimError
 
 
 def test_every_variant_has_its_seeds_and_only_one_change() -> None:
@@ -111,6 +112,24 @@ def test_a_failing_run_stops_the_experiment_with_its_message(tmp_path) -> None:
     broken = small(1, steps=0)
     with pytest.raises(ConfigError, match="steps: given 0, expected at least 1"):
         work([broken], "alice", tmp_path, 1, lambda *_: None)
+
+
+def test_throughput_is_measured_after_the_gate(monkeypatch) -> None:
+    monkeypatch.setattr(measured, "SIZES", ((9, 2), (17, 1)))
+    seen: list[int] = []
+    lines = measured.throughput("cpu", 2, seen.append)
+    assert [line.tokens for line in lines] == seen == [9, 17]
+    for line in lines:
+        assert line.osn.median > 0 and line.transformer.median > 0 and line.osn_bytes is None
+        assert line.time_ratio.median == pytest.approx(line.transformer.median / line.osn.median, rel=2.0)
+    monkeypatch.setattr(measured, "GATE", 0.0)
+    with pytest.raises(OscsimError, match="differs from|is off by"):
+        measured.throughput("cpu", 2, seen.append)
+    assert len(seen) == 2  # nothing was timed
+
+
+def test_more_seeds_are_more_runs() -> None:
+    assert len(planned("1m", range(1, 6))) == 4 * 5 + 2
 
 
 def test_the_data_are_the_wikipedia_sample() -> None:
