@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, distributed
+from torch import Tensor, distributed, nn
 
 from oscsim.errors import ConfigError, OscsimError
 
@@ -42,6 +42,23 @@ class Processes:
         total = value.clone()
         distributed.all_reduce(total)
         return total / self.size
+
+    def average_gradients(self, parameters: Iterable[Tensor]) -> None:
+        """Replace the gradients, where there are any, by their mean over all processes."""
+        gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        if self.size == 1:
+            return
+        # One message after the backward pass: hooks that send during it would compete, in an order that
+        # may differ between processes, with what a model's own loss sends.
+        mean = self.mean(torch.cat([gradient.flatten() for gradient in gradients]))
+        for gradient, part in zip(gradients, mean.split([g.numel() for g in gradients]), strict=True):
+            gradient.copy_(part.view_as(gradient))
+
+    def share(self, model: nn.Module) -> None:
+        """Give all processes the parameters of process 0."""
+        if self.size > 1:
+            for tensor in model.state_dict().values():
+                distributed.broadcast(tensor, 0)
 
     def gather(self, value: Any) -> list[Any]:
         """Return the value of each process, in order."""
@@ -78,13 +95,15 @@ def processes(device: str | torch.device | None) -> Iterator[Processes]:
     ----------
     device : None is this process's GPU where there is one, else the CPU.
     """
-    size, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
     chosen = _device(device, int(os.environ.get("LOCAL_RANK", "0")))
-    joined = size > 1 and not distributed.is_initialized()
+    joined = int(os.environ.get("WORLD_SIZE", "1")) > 1 and not distributed.is_initialized()
     if joined:
         distributed.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
     try:
-        yield Processes(rank, size, chosen)
+        if distributed.is_initialized():
+            yield Processes(distributed.get_rank(), distributed.get_world_size(), chosen)
+        else:
+            yield Processes(0, 1, chosen)
     finally:
         if joined:
             distributed.destroy_process_group()

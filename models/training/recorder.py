@@ -79,8 +79,9 @@ class Recorder:
         self._write_checkpoint(step, self.log.mark())
 
     def _write_checkpoint(self, step: int, mark: dict[str, Any]) -> None:
-        self.clock.save()
         facts = self.facts
+        if step > 0:  # before the first checkpoint nothing may lie in the folder
+            self.clock.save()
         training = {
             "step": step, "identity": facts.identity, "log": mark, "environment": facts.environment
         }  # fmt: skip

@@ -80,6 +80,7 @@ class Run:
         if saved is None:
             passages = spaced_passages(self.data.train, self.model.config.context)
             self.model.prepare(passages.to(self.group.device))
+            self.group.share(self.model)
             self.optimiser = optimiser_of(self.model, self.config)
             return 0
         training, arrays = saved

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from oscsim.errors import ConfigError
 
@@ -30,7 +29,7 @@ class StepRecord(NamedTuple):
 
 
 class Objective(nn.Module):
-    """The losses of a model as a module, so that torch can distribute and compile them.
+    """The losses of a model as a module, so that torch can compile them.
 
     Parameters
     ----------
@@ -77,8 +76,7 @@ class Stepper:
         self.model, self.optimiser, self.tokens = model, optimiser, tokens
         self.config, self.group = config, group
         self.plain = Objective(model, config.precision)
-        shared = DistributedDataParallel(self.plain) if group.size > 1 else self.plain
-        self.objective: Any = torch.compile(shared) if config.compile else shared
+        self.objective: Any = torch.compile(self.plain) if config.compile else self.plain
 
     def passages(self, step: int) -> Tensor:
         """Return this process's share of a step's batch, and seed what the step draws."""
@@ -97,6 +95,7 @@ class Stepper:
         self.optimiser.zero_grad()
         losses = Losses(*self.objective(self.passages(step)))
         (losses.cross_entropy + losses.penalty).backward()
+        self.group.average_gradients(self.model.parameters())
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), config.clip)
         both = torch.stack((losses.cross_entropy.detach().float(), losses.penalty.detach().float()))
         cross_entropy, penalty = self.group.mean(both).tolist()

@@ -1,0 +1,141 @@
+"""What a folder may hold when a run begins or goes on; what is refused is refused before anything is lost."""
+
+import warnings
+from dataclasses import replace
+
+import pytest
+
+from models.training import EnvironmentWarning
+from models.training.folder import locked
+from oscsim.errors import ConfigError, SchemaError
+
+
+def _contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def begun(tiny, tmp_path):
+    """A run that was interrupted after step 6."""
+
+    def stop(step, *_):
+        if step == 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tiny.run(tmp_path / "run", stop)
+    return tmp_path / "run"
+
+
+def _refused(tiny, folder, expected, error=ConfigError, **changes):
+    before = _contents(folder)
+    with pytest.raises(error) as caught:
+        tiny.run(folder, **changes)
+    assert expected in str(caught.value)
+    assert _contents(folder) == before
+
+
+def test_an_interrupted_run_says_how_far_its_checkpoint_is_and_goes_on(tiny, tmp_path, same_run):
+    def stop(step, *_):
+        if step == 8:
+            raise KeyboardInterrupt
+
+    folder = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt, match=r"checkpoint\.safetensors holds step 5 of 12: resume"):
+        tiny.run(folder, stop)
+    assert tiny.run(folder)[1:] == (5, 7, False)
+    same_run(folder)
+
+
+def test_a_complete_run_is_left_as_it_is(tiny, tmp_path):
+    first = tiny.run(tmp_path)
+    assert first[1:] == (0, 12, False)
+    before = _contents(tmp_path)
+    again = tiny.run(tmp_path)
+    assert again[1:] == (12, 0, True) and again.results == first.results
+    assert _contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"learning_rate": 0.02}, "training.learning_rate 0.02 (the run has 0.03)"),
+        ({"steps": 13, "seed": 1}, "training.seed 1 (the run has 0); training.steps 13 (the run has 12)"),
+        ({"betas": (0.9, 0.99)}, "training.betas [0.9, 0.99] (the run has [0.9, 0.95])"),
+        ({"shape": "wider"}, "config.width 5 (the run has 4)"),
+        ({"source": "other"}, "data.sha256 "),
+        ({"kind": "other"}, "model 'tinier' (the run has 'tiny')"),
+        ({"resume": False}, "given the folder of another run"),
+    ],
+    ids=str,
+)
+def test_another_run_is_refused_with_what_differs(tiny, begun, change, expected):
+    given = {
+        "wider": tiny.TinyConfig(width=5),
+        "other": tiny.data(seed=1)
+        if "source" in change
+        else type("Other", (tiny.TinyLanguageModel,), {"name": "tinier"}),
+    }
+    changes = {
+        key: given.get(value, value) if isinstance(value, str) else value for key, value in change.items()
+    }
+    _refused(tiny, begun, expected, **changes)
+
+
+def test_a_foreign_folder_is_refused(tiny, tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    _refused(tiny, tmp_path, "holds thesis.tex and no checkpoint.safetensors")
+    (tmp_path / "thesis.tex").rename(tmp_path / "checkpoint.safetensors")
+    _refused(tiny, tmp_path, "checkpoint.safetensors", SchemaError)
+    _refused(tiny, tmp_path, "another run", resume=False)
+
+
+def test_a_finished_model_is_no_run(tiny, unbroken, tmp_path):
+    (tmp_path / "checkpoint.safetensors").write_bytes((unbroken / "model.safetensors").read_bytes())
+    _refused(tiny, tmp_path, "this is a finished model", SchemaError)
+
+
+def test_a_folder_that_is_a_file_is_refused(tiny, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileExistsError, match="file"):
+        tiny.run(tmp_path / "file")
+
+
+def test_an_altered_log_is_refused(tiny, begun):
+    log = begun / "log.csv"
+    log.write_text(log.read_text().replace("0", "1"))
+    with pytest.raises(SchemaError, match=r"log\.csv: given a log that differs"):
+        tiny.run(begun)
+    log.unlink()
+    with pytest.raises(SchemaError, match=r"log\.csv: given a log that differs"):
+        tiny.run(begun)
+
+
+def test_two_processes_never_train_in_one_folder(tiny, begun):
+    with locked(begun):
+        _refused(tiny, begun, "another process trains in this folder")
+    assert tiny.run(begun).steps_before == 5
+
+
+def test_another_environment_is_said(tiny, begun, monkeypatch):
+    monkeypatch.setattr("models.training.trainer.environment", _elsewhere)
+    with pytest.warns(EnvironmentWarning, match=r"threads 64 \(it was \d+\)"):
+        outcome = tiny.run(begun)
+    assert outcome.results["environment"]["threads"] == 64
+
+
+def _elsewhere(group):
+    from models.training.facts import environment
+
+    return {**environment(group), "threads": 64}
+
+
+def test_the_same_environment_is_not_worth_a_word(tiny, begun):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EnvironmentWarning)
+        tiny.run(begun)
+
+
+def test_the_name_of_the_data_may_change_and_the_bytes_may_not(tiny, begun):
+    renamed = replace(tiny.data(), name="moved")
+    assert tiny.run(begun, source=renamed).results["data"]["name"] == "moved"

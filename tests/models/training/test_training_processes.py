@@ -1,0 +1,52 @@
+"""Two processes that train together do what one does, and stop together."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("tiny_run.py")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("two")
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    run = subprocess.run(
+        [*launch, str(SCRIPT), str(folder)],
+        env={**os.environ, "PYTHONPATH": str(SCRIPT.parents[3]), "OMP_NUM_THREADS": "1"},
+        capture_output=True, text=True, check=False, timeout=180,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    return folder
+
+
+def _rows(folder):
+    lines = (folder / "log.csv").read_text().splitlines()[1:]
+    return [[float(number or 0.0) for number in line.split(",")] for line in lines]
+
+
+def test_the_loss_curve_is_that_of_one_process(shared, tiny, tmp_path):
+    tiny.run(tmp_path, shape=tiny.TinyConfig(dropout=0.0))
+    rows, wanted = _rows(shared / "shared"), _rows(tmp_path)
+    assert len(rows) == len(wanted) == 6
+    for row, expected in zip(rows, wanted, strict=True):
+        # equal up to the order of float32 sums: losses of about 7 bits, a dozen steps
+        assert row == pytest.approx(expected, abs=1e-5)
+
+
+def test_only_the_first_process_writes(shared, unbroken):
+    names = {path.name for path in (shared / "shared").iterdir()}
+    assert names == {path.name for path in unbroken.iterdir()}
+    assert len(list((shared / "shared" / "tensorboard").iterdir())) == 1
+
+
+def test_both_processes_stop_with_the_reason(shared):
+    first, second = ((shared / f"messages{rank}").read_text().splitlines() for rank in range(2))
+    reason = "TrainingDiverged: step 3: NaN or infinity, first in the output of layer drop.1 (Spoiled)"
+    assert first[0].startswith(reason) and second[0].startswith(reason)
+    assert first[1].startswith("ConfigError: ") and "given the folder of another run" in first[1]
+    assert second[1] == f"OscsimError: process 0 stopped: {first[1].removeprefix('ConfigError: ')}"
+    assert first[2] == second[2] == "already complete: True"
