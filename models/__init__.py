@@ -1,4 +1,4 @@
-"""Trained oscillator-attention models: torch layers that become phase layers through ``to_spec``.
+"""Models that train: OSN and Kuramoto attention, which become phase layers, and a transformer beside them.
 
 >>> import models
 >>> spec = models.load_checkpoint().to_spec("Alice was beginning to get very tired")
@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .checkpoint import load_checkpoint, save_checkpoint, shipped_checkpoint_path
-    from .evaluate import bits_per_character, locked_fractions
-    from .fit import TrainingConfig, train
+    from .data import load_data
+    from .diagnostics import diagnose
+    from .evaluate import bits_per_byte
+    from .kuramoto import KuramotoAttention, KuramotoBlock, KuramotoConfig, KuramotoLanguageModel
+    from .language_model import LanguageModel
     from .osn import (
         LockedFractionWarning,
         OSNBlock,
@@ -22,31 +25,52 @@ if TYPE_CHECKING:
         initialise_layer,
         initialise_model,
     )
-    from .text import Vocabulary, load_text
+    from .presets import preset
+    from .training import TrainingConfig, train
+    from .transformer import TransformerConfig, TransformerLanguageModel
 
 __all__ = [
+    "KuramotoAttention",
+    "KuramotoBlock",
+    "KuramotoConfig",
+    "KuramotoLanguageModel",
+    "LanguageModel",
     "LockedFractionWarning",
     "OSNBlock",
     "OSNConfig",
     "OSNLanguageModel",
     "SynchronizationAttention",
     "TrainingConfig",
-    "Vocabulary",
-    "bits_per_character",
+    "TransformerConfig",
+    "TransformerLanguageModel",
+    "bits_per_byte",
+    "diagnose",
     "initialise_layer",
     "initialise_model",
     "load_checkpoint",
-    "load_text",
-    "locked_fractions",
+    "load_data",
+    "preset",
     "save_checkpoint",
     "shipped_checkpoint_path",
     "train",
 ]
 
 _HOMES = {
-    "checkpoint": ("load_checkpoint", "save_checkpoint", "shipped_checkpoint_path"),
-    "evaluate": ("bits_per_character", "locked_fractions"),
-    "fit": ("TrainingConfig", "train"),
+    "checkpoint": (
+        "load_checkpoint",
+        "save_checkpoint",
+        "shipped_checkpoint_path",
+    ),
+    "data": ("load_data",),
+    "diagnostics": ("diagnose",),
+    "evaluate": ("bits_per_byte",),
+    "kuramoto": (
+        "KuramotoAttention",
+        "KuramotoBlock",
+        "KuramotoConfig",
+        "KuramotoLanguageModel",
+    ),
+    "language_model": ("LanguageModel",),
     "osn": (
         "LockedFractionWarning",
         "OSNBlock",
@@ -56,7 +80,15 @@ _HOMES = {
         "initialise_layer",
         "initialise_model",
     ),
-    "text": ("Vocabulary", "load_text"),
+    "presets": ("preset",),
+    "training": (
+        "TrainingConfig",
+        "train",
+    ),
+    "transformer": (
+        "TransformerConfig",
+        "TransformerLanguageModel",
+    ),
 }
 
 

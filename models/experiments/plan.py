@@ -10,13 +10,14 @@ from ..presets import preset
 from ..training.config import TrainingConfig
 
 DATA = "enwiki-sample"
-SEEDS = (1, 2, 3)
+LAST_SEED = 3
+SEEDS = range(1, LAST_SEED + 1)
 TUNING_SEED = 99
 """No result uses it, so that the learning rates are not chosen on the results' own seeds."""
 TUNING_STEPS = 800
 
 LEARNING_RATES = {
-    "transformer": (1.5e-3, 3e-3, 6e-3, 1.2e-2),
+    "transformer": (3e-3, 6e-3, 1.2e-2, 2.4e-2),
     "kuramoto": (4e-3, 8e-3, 1.6e-2, 3.2e-2),
     "osn": (4e-3, 8e-3, 1.6e-2, 3.2e-2),
 }
@@ -84,7 +85,7 @@ def tuning(size: str) -> list[Run]:
     """Return the runs that choose the learning rates, all with one seed and one number of steps.
 
     >>> len(tuning("tiny")), tuning("tiny")[0].name
-    (12, 'transformer-lr0.0015-s99')
+    (12, 'transformer-lr0.003-s99')
     """
     runs = []
     for model, rates in LEARNING_RATES.items():

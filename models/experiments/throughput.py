@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +18,7 @@ from hw_targets.triton.bench.clock import Spread, paired_ratio, spread
 from oscsim.errors import OscsimError
 
 from ..osn.public import matched_transformer_block, public_compatible_block
+from ..osn.public_layer import PublicSynchronizationAttention
 
 WIDTH, HEADS, HIDDEN = 512, 8, 2048
 SIZES = ((128, 8), (256, 8), (512, 8), (1024, 4), (2048, 2), (4096, 1))
@@ -28,7 +30,7 @@ GATE = 1e-5
 
 @dataclass(frozen=True)
 class Throughput:
-    """One line: thousand tokens per second of both blocks, and the ratio of their times in the same rounds."""
+    """One line: thousand tokens per second of both blocks, and the ratio of their times, round by round."""
 
     tokens: int
     batch: int
@@ -82,7 +84,7 @@ def throughput(device: str, rounds: int, done: Callable[[int], None]) -> list[Th
 
 def _gate(osn: nn.Module, device: str) -> None:
     """Some pairs lock and some do not, so both sides of the condition are looked at."""
-    layer = osn.get_submodule("ssa")
+    layer = cast(PublicSynchronizationAttention, osn.get_submodule("ssa"))
     frequency = layer.get_parameter("W_omega.weight")
     kept = frequency.clone()
     frequency.mul_(0.05)

@@ -62,7 +62,7 @@ def demo(
     checkpoint: Annotated[str, typer.Option(help="A model file.")] = arg.SHIPPED,
     json: arg.Json = None,
 ) -> None:
-    """Run one real layer on every target and write a report (64 to 512 characters of text)."""
+    """Run one real layer on every target and write a report (64 to 512 bytes of text)."""
     from oscsim.demo import sections as demonstration
     from oscsim.demo.files import REPORT, RESULT, write_demo
 

@@ -46,13 +46,13 @@ def write_demo(outcome: Outcome, folder: str, picture: str | None = None) -> dic
 def _facts(outcome: Outcome, content: dict[str, Any]) -> dict[str, Any]:
     """Name -> value of the table at the end of the report."""
     layer, checkpoint = outcome.subject.layer, outcome.subject.checkpoint
-    bits = checkpoint.get("record", {}).get("bits_per_character")
+    bits = checkpoint.get("record", {}).get("test_bits_per_byte")
     return {
         "Model": f"{checkpoint['name']}, SHA-256 {checkpoint['sha256']}",
-        **({} if bits is None else {"Bits per character (held-out text)": f"{bits:.3f}"}),
+        **({} if bits is None else {"Bits per byte (test text)": f"{bits:.3f}"}),
         "Layer": f"block {outcome.subject.block}: {layer.n_heads} heads, {layer.n_oscillators} tokens, "
         f"{layer.n_channels} channels per head, {layer.mask} mask",
-        "Passage": f"{len(outcome.subject.text)} characters, SHA-256 {content['text_digest']}",
+        "Passage": f"{len(outcome.subject.text.encode())} bytes, SHA-256 {content['text_digest']}",
         **{f"Layer digest, {name}": s.layer.digest for name, s in outcome.sections.items()},
         "Versions": ", ".join(f"{name} {version}" for name, version in content["versions"].items()),
         "Platform": content["platform"],

@@ -1,6 +1,6 @@
 """The demo as one HTML file that needs nothing else: pictures, styles and text are inside."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from typing import Any
 
@@ -28,6 +28,15 @@ def visible(character: str) -> str:
     return {" ": "␣", "\n": "↵", "\t": "⇥"}.get(character, character)
 
 
+def tokens(text: str) -> list[str]:
+    """What stands for each byte of a text: its character, or a dot where one before it began the character.
+
+    >>> tokens("né")
+    ['n', 'é', '·']
+    """
+    return [shown for character in text for shown in (character, *("·" * (len(character.encode()) - 1)))]
+
+
 def strongest_query(sync: Array) -> int:
     """The token of a head (S (N, N), masked cells 0) that other tokens drive most."""
     others = sync * ~np.eye(len(sync), dtype=bool)
@@ -46,8 +55,8 @@ def strongest_pairs(sync: Array, count: int = STRONGEST) -> list[tuple[int, int,
     return [(i, j, float(others[i, j])) for i, j in cells if others[i, j] > 0]
 
 
-def passage(text: str, weights: Array, query: int) -> list[dict[str, Any]]:
-    """The passage character by character with the share of attention ``query`` pays to each.
+def passage(text: Sequence[str], weights: Array, query: int) -> list[dict[str, Any]]:
+    """The passage token by token with the share of attention ``query`` pays to each.
 
     ``strength`` is relative to the largest share another token has, so that the picture is readable even
     where a token mostly attends to itself.
@@ -67,7 +76,7 @@ def passage(text: str, weights: Array, query: int) -> list[dict[str, Any]]:
     ]
 
 
-def heads(text: str, reference: SyncResult) -> list[dict[str, Any]]:
+def heads(text: Sequence[str], reference: SyncResult) -> list[dict[str, Any]]:
     """What the text section shows per head."""
     shown = []
     for head, sync in enumerate(reference.sync):
@@ -130,9 +139,9 @@ def render(outcome: Outcome, pictures: dict[str, str], facts: dict[str, Any]) ->
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     source = resources.files("oscsim.demo").joinpath("templates", TEMPLATE).read_text(encoding="utf-8")
-    text, sections = outcome.subject.text, outcome.sections
+    text, sections = tokens(outcome.subject.text), outcome.sections
     return environment.from_string(source).render(
-        text=text,
+        text=outcome.subject.text,
         facts=facts,
         conforms=outcome.conforms,
         failing=[f"{trial.target}: {trial.status}" for trial in outcome.trials if not trial.conforms],

@@ -114,11 +114,12 @@ def check_text(text: str) -> str:
     Raises
     ------
     SpecError
-        fewer than 64 or more than 512 characters.
+        fewer than 64 or more than 512 bytes of UTF-8.
     """
-    if not SHORTEST_TEXT <= len(text) <= LONGEST_TEXT:
+    length = len(text.encode())
+    if not SHORTEST_TEXT <= length <= LONGEST_TEXT:
         raise SpecError(
-            f"--text: given {len(text)} characters, expected {SHORTEST_TEXT} to {LONGEST_TEXT}; "
+            f"--text: given {length} bytes, expected {SHORTEST_TEXT} to {LONGEST_TEXT}; "
             "for other lengths use oscsim export and oscsim compare"
         )
     return text

@@ -52,11 +52,8 @@ def checkpoint(tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "untrained.safetensors"
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        vocabulary = models.Vocabulary.of(models.load_text())
-        model = models.OSNLanguageModel(
-            models.OSNConfig(width=16, heads=2, channels=3, hidden=16), vocabulary
-        )
-        passages = vocabulary.encode(models.load_text()[:4000]).unfold(0, 64, 500)
+        model = models.OSNLanguageModel(models.OSNConfig(width=16, heads=2, channels=3, hidden=16))
+        passages = models.load_data("alice").train[:4000].long().unfold(0, 64, 500)
         models.initialise_model(model, passages, 0.5)
     models.save_checkpoint(model, path)
     return path

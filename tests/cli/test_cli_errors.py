@@ -107,9 +107,8 @@ def test_device_is_never_replaced_by_a_file(cli, saved, tmp_path, option):
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
-def test_unknown_characters_and_blocks(cli, checkpoint, tmp_path):
+def test_impossible_texts_and_blocks(cli, checkpoint, tmp_path):
     out = tmp_path / "x.phase"
-    refused(cli("export", checkpoint, "--text", "snow ☃", "-o", out), "☃")
     refused(cli("export", checkpoint, "--text", "Alice", "--block", 9, "-o", out), "block 9")
     refused(cli("export", checkpoint, "--text", "", "-o", out), "empty")
     refused(cli("export", checkpoint, "--text", "@nowhere.txt", "-o", out), "nowhere.txt")

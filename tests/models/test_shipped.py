@@ -1,74 +1,70 @@
 """The shipped checkpoint is what its record says, and its synchronization is used."""
 
+from copy import deepcopy
+from dataclasses import replace
+
 import pytest
 import torch
 
 import models
-from models.evaluate import measure, passages
-from models.fit import split_text
-from models.text import text_digest
+from models.presets import preset
+from models.training.batches import windows
 
 
 @pytest.fixture(scope="module")
 def shipped():
-    model = models.load_checkpoint()
-    text = models.load_text()
-    held_out = model.encode(split_text(text, model.record["training"]["held_out"])[1])
-    return model, text, held_out
+    return models.load_checkpoint()
 
 
 @pytest.fixture(scope="module")
-def measured(shipped):
-    model, _, held_out = shipped
-    return measure(model, held_out)
+def alice():
+    return models.load_data("alice")
+
+
+@pytest.fixture(scope="module")
+def held_out(alice):
+    return torch.cat([alice.validation, alice.test])
+
+
+def without(model, blocks):
+    """A copy of a model in which the synchronization of these blocks adds nothing."""
+    silenced = deepcopy(model)
+    for block in blocks:
+        torch.nn.init.zeros_(silenced.layer(block).output.weight)
+    return silenced
 
 
 def test_it_is_small_and_has_several_heads(shipped):
     assert models.shipped_checkpoint_path().stat().st_size < 2_000_000
-    assert shipped[0].config.heads >= 2 and shipped[0].config.blocks >= 2
+    assert shipped.config.heads >= 2 and shipped.config.blocks >= 2
 
 
-def test_it_was_trained_on_the_shipped_text_with_the_documented_command(shipped):
-    model, text, _ = shipped
-    assert model.record["text_sha256"] == text_digest(text)
-    assert model.vocabulary == models.Vocabulary.of(text)
-    given = {**model.record["training"], "locked_target": tuple(model.record["training"]["locked_target"])}
-    assert models.TrainingConfig(**given) == models.TrainingConfig()
-    assert model.config == models.OSNConfig()
+def test_it_was_trained_on_the_shipped_text_with_the_documented_command(shipped, alice):
+    config, training = preset("osn", "tiny")
+    changed = {"blocks": 2, "hidden": 192, "context": 64, "dropout": 0.1, "locked_target": (0.25, 0.75)}
+    assert shipped.config == replace(config, **changed)
+    given = {**shipped.record["training"], "betas": tuple(shipped.record["training"]["betas"])}
+    assert models.TrainingConfig(**given) == replace(training, steps=2500, learning_rate=8e-3, seed=2026)
+    assert shipped.record["data"]["sha256"] == alice.digest
 
 
-def test_every_head_of_every_block_locks_between_a_fifth_and_four_fifths(shipped, measured):
-    model, _, _ = shipped
-    fractions = torch.tensor(measured["locked_fraction"])
-    assert fractions.shape == (model.config.blocks, model.config.heads)
+def test_every_head_of_every_block_locks_between_a_fifth_and_four_fifths(shipped, held_out):
+    passages = windows(held_out, shipped.config.context)[:, :-1].long()
+    fractions = shipped.locked_fractions(passages)
+    assert fractions.shape == (shipped.config.blocks, shipped.config.heads)
     assert ((fractions > 0.2) & (fractions < 0.8)).all()
 
 
-def test_zeroing_the_synchronization_path_costs_bits(measured):
-    bits = measured["bits_per_character"]
-    assert bits < 2.3
-    assert measured["bits_without_synchronization"] - bits >= 0.1
-    assert all(alone - bits >= 0.1 for alone in measured["bits_without_block"])
+def test_silencing_the_synchronization_costs_bits(shipped, held_out):
+    bits = models.bits_per_byte(shipped, held_out)
+    assert bits < 2.4
+    blocks = range(shipped.config.blocks)
+    for silenced in ([block] for block in blocks):
+        assert models.bits_per_byte(without(shipped, silenced), held_out) - bits >= 0.1
+    assert models.bits_per_byte(without(shipped, blocks), held_out) - bits >= 0.5
 
 
-def test_the_record_tells_what_is_measured_again(shipped, measured):
-    record = shipped[0].record
-    for key in ("bits_per_character", "bits_without_synchronization", "bits_without_block"):
-        assert measured[key] == pytest.approx(record[key], abs=1e-3)
-    for again, recorded in zip(measured["locked_fraction"], record["locked_fraction"], strict=True):
-        assert again == pytest.approx(recorded, abs=2e-3)
-
-
-def test_bits_are_counted_on_characters_with_at_least_half_a_context(shipped):
-    """An independent count, one passage at a time, of the first few passages."""
-    model, _, held_out = shipped
-    some = held_out[:161]
-    total, count = 0.0, 0
-    for passage in passages(some, 65, 32):
-        with torch.no_grad():
-            logits = model(passage[None, :-1])[0].double()
-        for position in range(32, 64):
-            total -= torch.log2(torch.softmax(logits[position], dim=0)[passage[position + 1]]).item()
-            count += 1
-    assert count == 128
-    assert models.bits_per_character(model, some) == pytest.approx(total / count, abs=1e-6)
+def test_the_record_tells_what_is_measured_again(shipped, alice):
+    for part in ("validation", "test"):
+        again = models.bits_per_byte(shipped, getattr(alice, part))
+        assert again == pytest.approx(shipped.record[f"{part}_bits_per_byte"], abs=1e-3)

@@ -123,7 +123,7 @@ def test_throughput_is_measured_after_the_gate(monkeypatch) -> None:
         assert line.osn.median > 0 and line.transformer.median > 0 and line.osn_bytes is None
         assert line.time_ratio.median == pytest.approx(line.transformer.median / line.osn.median, rel=2.0)
     monkeypatch.setattr(measured, "GATE", 0.0)
-    with pytest.raises(OscsimError, match="differs from|is off by"):
+    with pytest.raises(OscsimError, match="is off by"):
         measured.throughput("cpu", 2, seen.append)
     assert len(seen) == 2  # nothing was timed
 
