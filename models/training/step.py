@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from oscsim.errors import ConfigError
+from oscsim.errors import ConfigError, TargetRunError
 
 from ..language_model import LanguageModel, Losses
 from .batches import batch, step_seed
@@ -62,6 +63,18 @@ def autocast(device: torch.device, precision: str) -> AbstractContextManager[Any
     return torch.autocast(device.type, torch.bfloat16, enabled=wanted)
 
 
+@contextmanager
+def _compiler() -> Iterator[None]:
+    """Say what torch.compile could not do; its errors are pages long."""
+    try:
+        yield
+    except RuntimeError as error:
+        if error.__class__.__module__ not in ("torch._dynamo.exc", "torch._inductor.exc"):
+            raise
+        reason = str(error).strip().splitlines()[0]
+        raise TargetRunError(f"compile: torch.compile failed: {reason}; train without compile") from error
+
+
 class Stepper:
     """Steps of one run: step ``n`` depends on the parameters before it, the seed and ``n``, nothing else."""
 
@@ -93,8 +106,9 @@ class Stepper:
         for group in self.optimiser.param_groups:
             group["lr"] = group["peak"] * factor
         self.optimiser.zero_grad()
-        losses = Losses(*self.objective(self.passages(step)))
-        (losses.cross_entropy + losses.penalty).backward()
+        with _compiler():
+            losses = Losses(*self.objective(self.passages(step)))
+            (losses.cross_entropy + losses.penalty).backward()
         self.group.average_gradients(self.model.parameters())
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), config.clip)
         both = torch.stack((losses.cross_entropy.detach().float(), losses.penalty.detach().float()))

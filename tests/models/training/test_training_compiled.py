@@ -2,6 +2,9 @@
 
 import pytest
 import torch
+from torch._inductor import config
+
+from oscsim.errors import TargetRunError
 
 # torch's own compiler uses what torch deprecates
 pytestmark = pytest.mark.filterwarnings("ignore:.*script_method.*:DeprecationWarning")
@@ -32,3 +35,12 @@ def test_a_compiled_run_is_reproducible_and_can_be_resumed(tiny, tmp_path):
     tiny.run(tmp_path / "parts", compile=True)
     for name in ("model.safetensors", "checkpoint.safetensors", "log.csv"):
         assert (tmp_path / "parts" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_missing_compiler_is_said_in_one_line(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(config.cpp, "cxx", ("/nowhere/c++",))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))  # nothing compiled before
+    torch.compiler.reset()
+    with pytest.raises(TargetRunError, match=r"compile: torch\.compile failed: .*compiler") as caught:
+        tiny.run(tmp_path / "run", compile=True, steps=1)
+    assert str(caught.value).endswith("; train without compile") and "\n" not in str(caught.value)
