@@ -72,6 +72,9 @@ class LanguageModel(nn.Module):
     def prepare(self, passages: Tensor) -> None:
         """Initialise what depends on data, from real passages (B, N), before the first step."""
 
+    def watch(self, passages: Tensor, step: int) -> None:
+        """Warn of what goes wrong inside, on real passages (B, N), ``step`` steps into a training."""
+
     def parameter_groups(self, learning_rate: float, weight_decay: float) -> list[dict[str, Any]]:
         """Return optimiser groups: matrices decay, vectors (biases, norms, scales) do not."""
         matrices = [p for p in self.parameters() if p.dim() > 1]

@@ -13,13 +13,13 @@ from hw_targets.triton.ops import Implementation
 from oscsim import PhaseLayerSpec
 from oscsim.errors import SpecError
 
-from ..language_model import BYTES, LanguageModel, Losses, check_tokens
+from ..language_model import BYTES, LanguageModel, Losses
 from .attention import SynchronizationAttention, computed_by
 from .block import OSNBlock
 from .config import OSNConfig
 from .diagnose import diagnose_layer
 from .initialise import initialise_model
-from .locked_range import locked_fraction, locked_fraction_penalty, warn_if_outside
+from .locked_range import locked_fraction, locked_fraction_penalty, warn_if_outside, watched_range
 
 Seen = TypeVar("Seen")
 
@@ -158,35 +158,18 @@ class OSNLanguageModel(LanguageModel):
         LockedFractionWarning
             see :func:`warn_if_outside`.
         """
-        warn_if_outside(self.locked_fractions(tokens), step)
+        warn_if_outside(self.locked_fractions(tokens), step, watched_range(self.config.locked_target))
 
     def to_spec(
-        self, passage: str | bytes | Tensor, block: int = 0, dynamics: str = "pair", **fields: Any
+        self, passage: str | bytes | Tensor, block: int = 0, dynamics: str | None = None, **fields: Any
     ) -> PhaseLayerSpec:
-        """Return the phase layer that a block makes of a real passage.
-
-        Parameters
-        ----------
-        passage : text, bytes, or tokens of shape (N,).
-        block : which block, counted from the input.
-        dynamics : 'pair', 'network' or 'clamped'.
-        **fields : further fields of the spec, such as ``time_unit_s`` or ``duration``.
-
-        Raises
-        ------
-        SpecError
-            tokens that are no bytes, an empty passage, no such block, or a field that the spec refuses.
+        """Return the phase layer that a block makes of a real passage; by default 'pair', what it computes.
 
         >>> OSNLanguageModel(OSNConfig()).to_spec("banana", block=1).omega.shape
         (4, 6, 4)
         """
-        layer = self.layer(block)
-        tokens = passage if isinstance(passage, Tensor) else self.encode(passage)
-        check_tokens(tokens)
-        if not tokens.numel():
-            raise SpecError("given an empty passage; expected at least one byte; pass some text")
-        inputs = self.layer_inputs(tokens.to(self.device).unsqueeze(0))
-        return layer.to_spec(inputs[block], dynamics, **fields)
+        inputs = self.layer_inputs(self.check_passage(passage, block))
+        return self.layer(block).to_spec(inputs[block], dynamics or "pair", **fields)
 
     def _trace(self, tokens: Tensor) -> tuple[Tensor, list[Tensor]]:
         """The logits, and the residual stream (B, N, width) that enters each block."""

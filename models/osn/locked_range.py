@@ -19,15 +19,25 @@ from .attention import SynchronizationAttention
 from .mismatch import squared_mismatch, visible_pairs
 from .processes import process_count, process_rank, sum_over_processes
 
-LOCKED_RANGE = (0.2, 0.8)
-"""Locked fractions outside this range are warned about."""
+SLACK = 0.2
+"""A head is warned about when it is this share of the way from the target range to locking none or all."""
 
 
 class LockedFractionWarning(UserWarning):
     """A head locks too few or too many of its pairs."""
 
 
-def warn_if_outside(fractions: Tensor, step: int, limits: tuple[float, float] = LOCKED_RANGE) -> None:
+def watched_range(target: tuple[float, float]) -> tuple[float, float]:
+    """Return the locked fractions that raise no warning, a little wider than what the regulariser wants.
+
+    >>> [round(end, 2) for end in watched_range((0.25, 0.75))]
+    [0.2, 0.8]
+    """
+    low, high = target
+    return (1.0 - SLACK) * low, 1.0 - (1.0 - SLACK) * (1.0 - high)
+
+
+def warn_if_outside(fractions: Tensor, step: int, limits: tuple[float, float]) -> None:
     """Warn for every head whose locked fraction is out of range.
 
     Parameters

@@ -7,7 +7,7 @@ import torch
 
 from models.data import load_data
 from models.osn import LockedFractionWarning, OSNConfig, OSNLanguageModel, warn_if_outside
-from models.osn.locked_range import locked_fraction_penalty, soft_locked_fraction
+from models.osn.locked_range import locked_fraction_penalty, soft_locked_fraction, watched_range
 
 
 def _model(scale):
@@ -27,10 +27,10 @@ def _penalty(model, tokens, target):
 
 def test_the_monitor_names_the_head_and_is_silent_inside():
     with pytest.warns(LockedFractionWarning, match=r"step 7: block 1 head 0 locks 10.0%"):
-        warn_if_outside(torch.tensor([[0.5, 0.2], [0.1, 0.8]]), step=7)
+        warn_if_outside(torch.tensor([[0.5, 0.2], [0.1, 0.8]]), 7, watched_range((0.25, 0.75)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_if_outside(torch.tensor([[0.5, 0.21], [0.3, 0.79]]), step=7)
+        warn_if_outside(torch.tensor([[0.5, 0.21], [0.3, 0.79]]), 7, watched_range((0.25, 0.75)))
 
 
 @pytest.mark.parametrize("scale", [4.0, 0.25])
