@@ -18,8 +18,8 @@ TUNING_STEPS = 800
 
 LEARNING_RATES = {
     "transformer": (3e-3, 6e-3, 1.2e-2, 2.4e-2),
-    "kuramoto": (4e-3, 8e-3, 1.6e-2, 3.2e-2),
-    "osn": (4e-3, 8e-3, 1.6e-2, 3.2e-2),
+    "kuramoto": (8e-3, 1.6e-2, 3.2e-2, 6.4e-2),
+    "osn": (8e-3, 1.6e-2, 3.2e-2, 6.4e-2),
 }
 """Four values per model, equal budget."""
 
