@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, distributed, nn
+from torch.distributed.distributed_c10d import PrefixStore
+from torch.distributed.rendezvous import rendezvous
 
 from oscsim.errors import ConfigError, OscsimError
 
@@ -98,7 +102,7 @@ def processes(device: str | torch.device | None) -> Iterator[Processes]:
     chosen = _device(device, int(os.environ.get("LOCAL_RANK", "0")))
     joined = int(os.environ.get("WORLD_SIZE", "1")) > 1 and not distributed.is_initialized()
     if joined:
-        distributed.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
+        _join("nccl" if chosen.type == "cuda" else "gloo")
     try:
         if distributed.is_initialized():
             yield Processes(distributed.get_rank(), distributed.get_world_size(), chosen)
@@ -107,6 +111,20 @@ def processes(device: str | torch.device | None) -> Iterator[Processes]:
     finally:
         if joined:
             distributed.destroy_process_group()
+
+
+_groups = itertools.count()
+
+
+def _join(backend: str) -> None:
+    """Make the process group of one run, which leaves nothing behind when it is destroyed."""
+    # Functions of this module keep the group that exists when it is imported, as a default argument. If
+    # that were ours, its threads would go on, and one that is busy when Python ends aborts the process.
+    import_module("torch.distributed.nn.functional")
+    store, rank, size = next(iter(rendezvous("env://")))
+    # A later run of the same processes must not find the addresses of an earlier one in the store.
+    store = PrefixStore(f"oscsim{next(_groups)}", store)
+    distributed.init_process_group(backend, store=store, rank=rank, world_size=size)
 
 
 def _device(device: str | torch.device | None, local_rank: int) -> torch.device:

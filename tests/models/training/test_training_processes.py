@@ -50,3 +50,10 @@ def test_both_processes_stop_with_the_reason(shared):
     assert first[1].startswith("ConfigError: ") and "given the folder of another run" in first[1]
     assert second[1] == f"OscsimError: process 0 stopped: {first[1].removeprefix('ConfigError: ')}"
     assert first[2] == second[2] == "already complete: True"
+
+
+def test_no_thread_of_a_process_group_outlives_it(shared):
+    """One that is busy when Python ends aborts the process, after all results are written."""
+    for rank in range(2):
+        threads = (shared / f"threads{rank}").read_text().split()
+        assert threads and not [name for name in threads if "gloo" in name]

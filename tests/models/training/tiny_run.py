@@ -228,6 +228,8 @@ def in_two_processes(folder):
         except OscsimError as error:
             messages.append(f"{type(error).__name__}: {error}")
     (folder / f"messages{rank}").write_text("\n".join(messages))
+    threads = [(task / "comm").read_text() for task in Path("/proc/self/task").iterdir()]
+    (folder / f"threads{rank}").write_text("".join(threads))
 
 
 if __name__ == "__main__":
