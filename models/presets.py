@@ -38,12 +38,12 @@ _TRAINING: dict[str, dict[str, Any]] = {
     "1m": {"steps": 20_000, "batch": 64, "warm_up": 500, "validate_every": 1_000, "checkpoint_every": 500},
     "5m": {"steps": 40_000, "batch": 64, "warm_up": 1_000, "validate_every": 1_000, "checkpoint_every": 500},
 }
-# tiny: best of four on enwiki-sample with a seed that no result uses (docs/results.md). 1m and 5m: the same divided
-# by how much wider the model is (Yang et al., Tensor Programs V, arXiv 2203.03466); they have not been tuned.
+# tiny: best of four on enwiki-sample with a seed that no result uses (docs/results.md). 1m and 5m: the same,
+# divided by how much wider the model is (Yang et al., Tensor Programs V, arXiv 2203.03466); not tuned.
 _LEARNING_RATE = {
     "transformer": {"tiny": 1.2e-2, "1m": 6e-3, "5m": 3e-3},
     "kuramoto": {"tiny": 3.2e-2, "1m": 1.6e-2, "5m": 8e-3},
-    "osn": {"tiny": 4e-3, "1m": 3e-3, "5m": 2e-3},
+    "osn": {"tiny": 1.6e-2, "1m": 8e-3, "5m": 4e-3},
 }
 
 
