@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from models.data import load_data
 from models.presets import PRESETS, preset
 from models.registry import model_class, model_names
+from models.training import train
 from oscsim.errors import ConfigError
 
 SIZES = {"tiny": (0.25e6, 128), "1m": (1.0e6, 256), "5m": (5.0e6, 256)}
@@ -29,3 +31,16 @@ def test_unknown_names_are_refused() -> None:
         preset("rnn", "tiny")
     with pytest.raises(ConfigError, match="given '7b', expected one of tiny, 1m, 5m"):
         preset("osn", "7b")
+
+
+@pytest.mark.parametrize("size", ["1m", "5m"])
+@pytest.mark.parametrize("name", model_names())
+def test_large_presets_train(name: str, size: str, tmp_path) -> None:
+    config, training = preset(name, size)
+    short = replace(training, steps=2, batch=1, warm_up=1)
+    data = load_data("alice")
+    brief = replace(data, validation=data.validation[:600], test=data.test[:600])
+    outcome = train(name, config, short, brief, tmp_path / "run")
+    assert outcome.steps_done == 2
+    # a uniform guess has 8 bits, the frequencies of single bytes 4.5: two steps cannot know more than those
+    assert 4.0 < outcome.results["validation_bits_per_byte"] < 12.0
