@@ -79,7 +79,7 @@ def saved_run(folder: Path, resume: bool, identity: dict[str, Any]) -> Saved | N
         )
     if not resume:
         raise ConfigError(
-            f"{folder}: given the folder of another run, expected an empty one; "
+            f"{folder}: given a folder that already holds a run, expected an empty one; "
             "resume that run, or name another folder"
         )
     header, arrays = read_checkpoint(path)

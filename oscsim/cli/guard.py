@@ -56,8 +56,9 @@ def guarded() -> Iterator[None]:
                 discard(sys.stdout)
             place = "" if error.filename is None else f"{error.filename}: "
             raise _stop(f"{place}{error.strerror or error}", ExitCode.BAD_INPUT) from None
-        except KeyboardInterrupt:
-            raise _stop("interrupted; files written earlier are unchanged", ExitCode.INTERRUPTED) from None
+        except KeyboardInterrupt as error:  # training says how far its checkpoint is
+            message = str(error) or "interrupted; files written earlier are unchanged"
+            raise _stop(message, ExitCode.INTERRUPTED) from None
 
 
 def lacks(*packages: str, command: str) -> bool:

@@ -135,9 +135,10 @@ def _plan(training: Any, config: Any, device: str, folder: str) -> Iterable[tupl
 
 def _results(outcome: Any) -> Iterable[tuple[str, Any]]:
     results = outcome.results
+    already = "; the run was complete already" if outcome.already_complete else ""
     return (
         ("parameters", f"{results['parameters']:,}"),
-        ("steps before, now", f"{outcome.steps_before}, {outcome.steps_done}"),
+        ("steps before, now", f"{outcome.steps_before}, {outcome.steps_done}{already}"),
         ("validation bits per byte", f"{results['validation_bits_per_byte']:.4f}"),
         ("test bits per byte", f"{results['test_bits_per_byte']:.4f}"),
         ("wall time", f"{results['wall_time_s']:.1f} s"),

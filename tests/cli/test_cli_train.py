@@ -64,7 +64,9 @@ def test_a_seed_repeats_and_another_differs(cli, tmp_path):
 
 def test_a_finished_run_is_not_trained_again(cli, tmp_path):
     first = trained(cli, "-o", tmp_path / "run", "--json", "-").json()
-    again = trained(cli, "-o", tmp_path / "run", "--resume", "--json", "-").json()
+    second = trained(cli, "-o", tmp_path / "run", "--resume", "--json", "-")
+    again = second.json()
+    assert "0; the run was complete already" in second.err
     assert (again["steps_before"], again["steps_done"]) == (STEPS, 0)
     assert again["test_bits_per_byte"] == first["test_bits_per_byte"]
     for options, word in (((), "resume"), (("--resume", "--seed", 5), "training.seed 5 (the run has 0)")):

@@ -65,7 +65,7 @@ def test_a_complete_run_is_left_as_it_is(tiny, tmp_path):
         ({"shape": "wider"}, "config.width 5 (the run has 4)"),
         ({"source": "other"}, "data.sha256 "),
         ({"kind": "other"}, "model 'tinier' (the run has 'tiny')"),
-        ({"resume": False}, "given the folder of another run"),
+        ({"resume": False}, "given a folder that already holds a run"),
     ],
     ids=str,
 )
@@ -87,7 +87,7 @@ def test_a_foreign_folder_is_refused(tiny, tmp_path):
     _refused(tiny, tmp_path, "holds thesis.tex and no checkpoint.safetensors")
     (tmp_path / "thesis.tex").rename(tmp_path / "checkpoint.safetensors")
     _refused(tiny, tmp_path, "checkpoint.safetensors", SchemaError)
-    _refused(tiny, tmp_path, "another run", resume=False)
+    _refused(tiny, tmp_path, "already holds a run", resume=False)
 
 
 def test_a_finished_model_is_no_run(tiny, unbroken, tmp_path):

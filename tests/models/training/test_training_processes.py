@@ -47,7 +47,7 @@ def test_both_processes_stop_with_the_reason(shared):
     first, second = ((shared / f"messages{rank}").read_text().splitlines() for rank in range(2))
     reason = "TrainingDiverged: step 3: NaN or infinity, first in the output of layer drop.1 (Spoiled)"
     assert first[0].startswith(reason) and second[0].startswith(reason)
-    assert first[1].startswith("ConfigError: ") and "given the folder of another run" in first[1]
+    assert first[1].startswith("ConfigError: ") and "given a folder that already holds a run" in first[1]
     assert second[1] == f"OscsimError: process 0 stopped: {first[1].removeprefix('ConfigError: ')}"
     assert first[2] == second[2] == "already complete: True"
 
