@@ -50,5 +50,6 @@ def _panel(axes: Axes, quantity: Quantity, diagnoses: Mapping[str, Diagnosis]) -
     if quantity.key in _SHARES:
         axes.set_ylim(-0.03, 1.03)
     else:
-        axes.set_ylim(bottom=0.0)
+        values = [b[quantity.key] for d in diagnoses.values() for b in d.blocks if quantity.key in b]
+        axes.set_ylim(0.0, 1.1 * max(values) or 1.0)
     axes.grid(alpha=0.25)
