@@ -121,6 +121,7 @@ class Run:
         validation = None
         if self._due(step, config.validate_every):
             validation = self._measure(step, self.data.validation, config.validation_windows)
+            self._watch(step)
         if validation is not None or self._due(step, config.log_every):
             self._write(lambda recorder: recorder.row(step, record, validation))
         if self._due(step, config.checkpoint_every):
@@ -137,6 +138,11 @@ class Run:
             self._require_finite(step)
             raise self._diverged(step, "the loss of held-out bytes")
         return bits
+
+    def _watch(self, step: int) -> None:
+        """Let the model warn of what goes wrong inside, once for all processes."""
+        passages = spaced_passages(self.data.validation, self.model.config.context)
+        self.group.once(lambda: self.model.watch(passages.to(self.group.device), step))
 
     def _require_finite(self, step: int) -> None:
         """Keep what is not finite out of every file."""

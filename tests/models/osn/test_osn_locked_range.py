@@ -1,6 +1,7 @@
 """The monitor warns, and the regulariser pulls a layer back from either side."""
 
 import warnings
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ import torch
 from models.data import load_data
 from models.osn import LockedFractionWarning, OSNConfig, OSNLanguageModel, warn_if_outside
 from models.osn.locked_range import locked_fraction_penalty, soft_locked_fraction, watched_range
+from models.training import TrainingConfig, train
 
 
 def _model(scale):
@@ -85,3 +87,14 @@ def test_a_single_token_has_no_pair_and_no_gradient():
     penalty = _penalty(model, tokens[:, :1], (0.0, 0.9))
     penalty.backward()
     assert penalty.item() == 0.0
+
+
+def test_a_training_warns_of_heads_out_of_range(tmp_path):
+    config = OSNConfig(width=16, blocks=1, heads=2, hidden=16, context=48, locked_weight=0.0)
+    narrow = replace(config, wanted_locked=0.02)
+    training = TrainingConfig(learning_rate=1e-4, steps=2, batch=2, validation_windows=2)
+    with pytest.warns(LockedFractionWarning, match="step 2: block 0 head"):
+        train("osn", narrow, training, load_data("alice"), tmp_path / "narrow")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LockedFractionWarning)
+        train("osn", config, training, load_data("alice"), tmp_path / "fine")
