@@ -68,20 +68,20 @@ def report(
     folder: Folder,
     tuned: Annotated[Path, typer.Option(help="The folder of `tune`.")],
     page: Annotated[Path, typer.Option(help="Markdown page whose marked section is filled.")],
-    tables: Annotated[Path, typer.Option(help="Folder for runs.csv, tuning.csv and curves.csv.")],
-    figure: Annotated[Path, typer.Option(help="PNG.")],
+    tables: Annotated[Path, typer.Option(help="Folder for runs, tuning, curves and depth .csv.")],
+    figures: Annotated[Path, typer.Option(help="Folder for results.png and depth.png.")],
     size: Size = "tiny",
     data: Source = DATA,
     seeds: Seeds = LAST_SEED,
 ) -> None:
-    """Write what finished runs say: tables, a figure, and the marked section of a page."""
+    """Write what finished runs say: tables, figures, and the marked sections of a page."""
     write_report(
         Finished(folder, planned(size, range(1, seeds + 1))),
         Finished(tuned, tuning(size)),
         data,
         page,
         tables,
-        figure,
+        figures,
     )
 
 

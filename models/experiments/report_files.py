@@ -12,8 +12,10 @@ from oscsim.cli.page import around_marks
 from oscsim.errors import ConfigError
 from oscsim.io import atomic_write
 
+from .. import diagnostics_plot as depth_picture
 from ..data import load_data
 from ..training.folder import RESULTS, read_json
+from . import depth
 from . import figure as picture
 from .plan import Run
 from .report import BEGIN, END, markdown
@@ -52,20 +54,34 @@ class Finished:
 
 
 def write_report(
-    counted: Finished, tuned: Finished, data: str, page: Path, tables: Path, figure: Path
+    counted: Finished, tuned: Finished, data: str, page: Path, tables: Path, figures: Path
 ) -> None:
-    """Write the tables as CSV, the figure, and the marked section of the page."""
-    before, after = around_marks(page, "--page", BEGIN, END)
+    """Write the tables as CSV, results.png and depth.png, and the marked sections of the page."""
+    around_marks(page, "--page", depth.BEGIN, depth.END)  # refused before anything is written
     rows, tried = counted.rows, tuned.rows
-    validation = bytes(load_data(data).validation.tolist())
-    section = markdown(rows, tried, validation, counted.results[0]["environment"])
+    validation = load_data(data).validation
+    environment = counted.results[0]["environment"]
+    models = [run for run in counted.runs if "," not in run.variant]
+    found = depth.diagnosed([counted.folder / run.name for run in models], validation)
+    means = {
+        variant: depth.mean([d for run, d in zip(models, found, strict=True) if run.variant == variant])
+        for variant in dict.fromkeys(run.variant for run in models)
+    }
+    _fill(page, BEGIN, END, markdown(rows, tried, bytes(validation.tolist()), environment))
+    _fill(page, depth.BEGIN, depth.END, depth.markdown(means))
     tables.mkdir(parents=True, exist_ok=True)
     points = [
         {"run": name, "step": step, "validation_bits_per_byte": bits}
         for name, curve in counted.curves.items()
         for step, bits in curve
     ]
-    for name, lines in (("runs", rows), ("tuning", tried), ("curves", points)):
+    by_depth = depth.lines([run.name for run in models], found)
+    for name, lines in (("runs", rows), ("tuning", tried), ("curves", points), ("depth", by_depth)):
         atomic_write(tables / f"{name}.csv", csv_text(lines).encode())
-    atomic_write(figure, picture.png(rows, counted.curves, "transformer"))
-    atomic_write(page, f"{before}{BEGIN}\n{section}{END}{after}".encode())
+    atomic_write(figures / "results.png", picture.png(rows, counted.curves, "transformer"))
+    atomic_write(figures / "depth.png", depth_picture.png(means))
+
+
+def _fill(page: Path, begin: str, end: str, section: str) -> None:
+    before, after = around_marks(page, "--page", begin, end)
+    atomic_write(page, f"{before}{begin}\n{section}{end}{after}".encode())

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from models.experiments import depth
 from models.experiments import throughput as measured
 from models.experiments.plan import DATA, LEARNING_RATES, REFERENCES, SEEDS, Run, planned, tuning
 from models.experiments.report import BEGIN, END
@@ -80,7 +81,8 @@ def test_runs_are_done_once_and_reported(tmp_path) -> None:
     again = work(runs, "alice", tmp_path / "runs", 1, lambda *_: None)
     assert again == first  # wall time included: nothing was trained again
     page = tmp_path / "results.md"
-    page.write_text(f"before\n{BEGIN}\nstale\n{END}\nafter\n")
+    marks = f"{BEGIN}\nstale\n{END}\nbetween\n{depth.BEGIN}\n{depth.END}"
+    page.write_text(f"before\n{marks}\nafter\n")
     other = [replace(run, variant="transformer") for run in runs]
     done = Finished(tmp_path / "runs", runs)
     rows = [*done.rows, *({**row, "variant": "transformer"} for row in done.rows)]
@@ -92,7 +94,7 @@ def test_runs_are_done_once_and_reported(tmp_path) -> None:
         (tmp_path / "runs" / run.name).symlink_to(tmp_path / "runs" / f"kuramoto-s{run.training.seed}")
     for run in tried.runs:
         (tmp_path / "runs" / run.name).symlink_to(tmp_path / "runs" / f"kuramoto-s{run.training.seed}")
-    write_report(both, tried, "alice", page, tmp_path / "tables", tmp_path / "figure.png")
+    write_report(both, tried, "alice", page, tmp_path / "tables", tmp_path)
     text = page.read_text()
     assert text.startswith("before\n") and text.endswith("after\n") and "stale" not in text
     assert "| transformer | +0.000 (+0.000 to +0.000) |" in text and "gzip -9" in text
@@ -100,7 +102,11 @@ def test_runs_are_done_once_and_reported(tmp_path) -> None:
     results = json.loads((tmp_path / "runs" / "kuramoto-s2" / "results.json").read_text())
     assert [line["seed"] for line in table] == ["1", "2", "1", "2"]
     assert float(table[3]["test_bits_per_byte"]) == results["test_bits_per_byte"]
-    assert (tmp_path / "figure.png").read_bytes()[:4] == b"\x89PNG"
+    for name in ("results", "depth"):
+        assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+    blocks = list(csv.DictReader(io.StringIO((tmp_path / "tables" / "depth.csv").read_text())))
+    assert len(blocks) == 4 and 0 < float(blocks[0]["local_order"]) <= 1
+    assert "| kuramoto | local order |" in text and "between" in text
 
 
 def test_a_report_of_unfinished_runs_is_refused(tmp_path) -> None:
