@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from hw_targets.triton.ops import EDGE_SMOOTHING
 from oscsim.errors import SpecError
 
+from ..language_model import check_shape
+
 
 @dataclass(frozen=True)
 class OSNConfig:
@@ -49,14 +51,10 @@ class OSNConfig:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "locked_target", tuple(self.locked_target))  # JSON knows lists only
-        for name in ("width", "blocks", "heads", "hidden", "context"):
-            _require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
+        check_shape(self)
         _require(self.width % self.heads == 0, "width", self.width, f"a multiple of the {self.heads} heads")
         _require(self.channels >= 2, "channels", self.channels, "at least 2, one for position")
-        _require(0.0 <= self.dropout < 1.0, "dropout", self.dropout, "0 <= dropout < 1")
         _require(0.0 < self.wanted_locked < 1.0, "wanted_locked", self.wanted_locked, "between 0 and 1")
-        _require(self.frequency_rate >= 0.0, "frequency_rate", self.frequency_rate, "at least 0")
-        _require(self.locked_weight >= 0.0, "locked_weight", self.locked_weight, "at least 0")
         target = self.locked_target
         inside = len(target) == 2 and 0.0 <= target[0] <= target[1] <= 1.0
         _require(inside, "locked_target", target, "two fractions in ascending order")
