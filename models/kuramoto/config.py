@@ -53,6 +53,9 @@ class KuramotoConfig:
 
     def __post_init__(self) -> None:
         check_shape(self)
+        for name in ("temperature", "bound"):  # the model keeps their logarithms
+            if not getattr(self, name) > 0.0:
+                raise SpecError(f"{name}: given {getattr(self, name)}; expected more than 0; change it")
         if self.values == "projection" and self.step == "flow":
             raise SpecError(
                 "given values='projection' with step='flow'; expected step='euler': a projection is no pull "

@@ -134,6 +134,8 @@ def test_impossible_configurations_are_refused() -> None:
         ({"gates": 1}, "gates: given 1; expected True or False"),
         ({"dropout": 1.0}, "dropout: given 1.0"),
         ({"bound": float("nan")}, "bound: given nan"),
+        ({"bound": 0.0}, "bound: given 0.0; expected more than 0"),
+        ({"temperature": 0.0}, "temperature: given 0.0; expected more than 0"),
         ({"values": "projection", "step": "flow"}, "given values='projection' with step='flow'"),
     ):
         with pytest.raises(SpecError, match=message):
