@@ -142,6 +142,11 @@ def load_parameters(model: LanguageModel, arrays: Arrays, source: str | os.PathL
             f"{differing[0]}: {given.get(differing[0])}; expected {wanted.get(differing[0])}; "
             "train again with this version"
         )
+    for name, value in state.items():  # save_checkpoint writes no such file
+        if not bool(torch.isfinite(value).all()):
+            raise SchemaError(
+                f"{source}: given {name} with NaN or infinity; expected finite numbers; train again"
+            )
     model.load_state_dict(state)
 
 

@@ -10,6 +10,7 @@ from oscsim.cli.files import check_distinct
 from oscsim.cli.model_file import checked_implementation, chosen_device, load_model, models_needed, named
 from oscsim.cli.options import data_file
 from oscsim.cli.output import Output
+from oscsim.errors import TargetRunError
 
 
 class Split(StrEnum):
@@ -44,7 +45,12 @@ def evaluate(
     loaded = load_data(data, context)
     model.to(place).use(checked_implementation(impl, place))
     bits = window_bits(model, getattr(loaded, split))
-    trained_on = facts["record"].get("data", {}).get("sha256")
+    if not bits.isfinite().all():
+        raise TargetRunError(
+            f"{facts['name']}: bits per byte are not finite; expected numbers; train the model again"
+        )
+    source = facts["record"].get("data")
+    trained_on = source.get("sha256") if isinstance(source, dict) else None
     content = {
         "model": model.name, "checkpoint": facts["name"], "sha256": facts["sha256"],
         "data": loaded.name, "data_sha256": loaded.digest, "split": str(split),

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from models.checkpoint import load_checkpoint
+from models.checkpoint import load_checkpoint, save_checkpoint
 from models.data import load_data
 from models.evaluate import bits_per_byte, standard_error, window_bits
 
@@ -72,3 +72,16 @@ def test_bad_files(cli, byte_models, tmp_path):
         result = cli("evaluate", byte_models["osn"], "--data", data, "--json", output)
         assert (result.code, "the same file" in result.err) == (2, True), result.err
     assert short.read_text() == "too short"
+
+
+def test_no_number_is_no_result_and_an_odd_record_no_traceback(cli, byte_models, tmp_path):
+    model = load_checkpoint(byte_models["kuramoto"])
+    model.record = {"data": "alice"}
+    save_checkpoint(model, tmp_path / "odd")
+    content = cli("evaluate", tmp_path / "odd", "--data", "alice", "--json", "-").json()
+    assert content["trained_on_this_data"] is None
+    model.log_scale.data.fill_(1e30)  # finite, but no logits are
+    save_checkpoint(model, tmp_path / "large")
+    result = cli("evaluate", tmp_path / "large", "--data", "alice", "--json", "-")
+    assert (result.code, result.out) == (1, "")
+    assert "bits per byte are not finite" in result.err

@@ -159,3 +159,11 @@ def test_arrays_of_another_type_or_missing_are_refused(tmp_path, parts):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nothing_here"):
         models.load_checkpoint(tmp_path / "nothing_here")
+
+
+def test_a_foreign_file_with_nan_is_refused(tmp_path, parts):
+    header, arrays = parts
+    name = "model.embedding.weight"
+    write_file(tmp_path / "nan", KIND, SCHEMA_VERSION, header, {**arrays, name: arrays[name] * np.nan})
+    with pytest.raises(SchemaError, match=r"given embedding\.weight with NaN or infinity"):
+        models.load_checkpoint(tmp_path / "nan")
