@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from torch import Tensor
+from torch import Tensor, strided
 
 from oscsim.errors import SchemaError
 
@@ -59,11 +59,12 @@ def load_public_state_dict(layer: PublicSynchronizationAttention, state_dict: Ma
     wrong += [f"{name} is unknown" for name in state_dict if name not in expected]
     for name in expected.keys() & state_dict.keys():
         given = state_dict[name]
-        if not isinstance(given, Tensor):
-            wrong.append(f"{name} is no tensor")
+        if not isinstance(given, Tensor) or given.layout is not strided or given.is_meta:
+            wrong.append(f"{name} is no tensor with numbers of its own")
         elif tuple(given.shape) != expected[name]:
             wrong.append(f"{name} has shape {tuple(given.shape)}")
-        elif not (given.is_floating_point() and given.isfinite().all()):
+        # as the layer is going to hold them: 1e300 is no float32
+        elif not (given.is_floating_point() and given.to(layer.K.dtype).isfinite().all()):
             wrong.append(f"{name} has entries that are not finite real numbers")
     if wrong:
         listed = ", ".join(f"{name} {shape}" for name, shape in expected.items())
