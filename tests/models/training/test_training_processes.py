@@ -3,9 +3,16 @@
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import torch
+from torch import distributed
+
+from models.training import processes as module
+from models.training.processes import reproducible
 
 SCRIPT = Path(__file__).with_name("tiny_run.py")
 
@@ -57,3 +64,25 @@ def test_no_thread_of_a_process_group_outlives_it(shared):
     for rank in range(2):
         threads = (shared / f"threads{rank}").read_text().split()
         assert threads and not [name for name in threads if "gloo" in name]
+
+
+def test_the_others_wait_for_hours_while_the_first_measures(monkeypatch):
+    joined = []
+    monkeypatch.setattr(module, "rendezvous", lambda _: iter([(distributed.HashStore(), 0, 2)]))
+    monkeypatch.setattr(distributed, "init_process_group", lambda *_, **options: joined.append(options))
+    monkeypatch.setattr(distributed, "destroy_process_group", lambda: None)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with module.processes("cpu"):
+        pass
+    assert len(joined) == 1 and joined[0]["timeout"] >= timedelta(hours=3)
+
+
+@pytest.mark.parametrize(("device", "warn_only"), [("cpu", False), ("cuda", True)])
+def test_a_kernel_without_a_deterministic_version_ends_a_run_on_the_cpu_only(monkeypatch, device, warn_only):
+    monkeypatch.setattr(torch.random, "fork_rng", lambda devices: nullcontext())  # there may be no GPU here
+    before = torch.is_deterministic_algorithms_warn_only_enabled()
+    with reproducible(torch.device(device)):
+        assert torch.are_deterministic_algorithms_enabled()
+        assert torch.is_deterministic_algorithms_warn_only_enabled() is warn_only
+    assert not torch.are_deterministic_algorithms_enabled()
+    assert torch.is_deterministic_algorithms_warn_only_enabled() is before
