@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from oscsim.cli.page import around_marks
 from oscsim.errors import ConfigError
-from oscsim.io import atomic_write
+from oscsim.io import atomic_write, canonical_json
 
 from .. import diagnostics_plot as depth_picture
 from ..data import load_data
@@ -39,7 +39,9 @@ class Finished:
                 raise ConfigError(
                     f"{path}: not there; expected a finished run; go on with the experiment first"
                 )
-            found.append({"run": run.name, "variant": run.variant, **read_json(path)})
+            result = read_json(path)
+            _require_planned(path, run, result)
+            found.append({"run": run.name, "variant": run.variant, **result})
         return found
 
     @property
@@ -59,7 +61,14 @@ def write_report(
     """Write the tables as CSV, results.png and depth.png, and the marked sections of the page."""
     around_marks(page, "--page", depth.BEGIN, depth.END)  # refused before anything is written
     rows, tried = counted.rows, tuned.rows
-    validation = load_data(data).validation
+    source = load_data(data)
+    for result in (*counted.results, *tuned.results):
+        if result["data"]["sha256"] != source.digest:
+            raise ConfigError(
+                f"--data: given {data}; expected the data that {result['run']} was trained on, SHA-256 "
+                f"{result['data']['sha256']}; name that"
+            )
+    validation = source.validation
     environment = counted.results[0]["environment"]
     models = [run for run in counted.runs if "," not in run.variant]
     found = depth.diagnosed([counted.folder / run.name for run in models], validation)
@@ -80,6 +89,16 @@ def write_report(
         atomic_write(tables / f"{name}.csv", csv_text(lines).encode())
     atomic_write(figures / "results.png", picture.png(rows, counted.curves, "transformer"))
     atomic_write(figures / "depth.png", depth_picture.png(means))
+
+
+def _require_planned(path: Path, run: Run, result: dict[str, Any]) -> None:
+    planned = {"model": run.model, "config": asdict(run.config), "training": asdict(run.training)}
+    for part, wanted in planned.items():
+        if canonical_json(result[part]) != canonical_json(wanted):
+            raise ConfigError(
+                f"{path}: given a run with {part} {result[part]}; expected {wanted}; "
+                "it was trained with another plan: do it again in another folder"
+            )
 
 
 def _fill(page: Path, begin: str, end: str, section: str) -> None:

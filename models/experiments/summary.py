@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from oscsim.errors import ConfigError
+
 COLUMNS = (
     "run", "variant", "seed", "learning_rate", "steps", "parameters",
     "validation_bits_per_byte", "test_bits_per_byte", "wall_time_s",
@@ -38,13 +40,17 @@ class Difference:
 def paired_difference(these: dict[int, float], those: dict[int, float]) -> Difference:
     """Return the difference of two results by seed, these minus those, over the seeds both have.
 
-    Student, *The probable error of a mean*, Biometrika 6 (1908) 1.
+    ConfigError when there is none. Student, *The probable error of a mean*, Biometrika 6 (1908) 1.
 
     >>> d = paired_difference({1: 2.0, 2: 2.2}, {1: 1.9, 2: 2.0})
     >>> round(d.mean, 3), round(d.high - d.mean, 3)
     (0.15, 0.635)
     """
     seeds = sorted(these.keys() & those.keys())
+    if not seeds:
+        raise ConfigError(
+            f"given seeds {sorted(these)} and {sorted(those)}; expected a common one; train with the same"
+        )
     gaps = np.array([these[seed] - those[seed] for seed in seeds])
     mean, pairs = float(gaps.mean()), len(gaps)
     if pairs < 2:

@@ -17,7 +17,7 @@ class KuramotoConfig:
     Attributes
     ----------
     width, blocks, heads : coordinates k (angles per token); number of blocks; heads, which share k.
-    hidden : width of the gated layer of each feed-forward.
+    hidden : width of the gated layer of each feed-forward; without effect where there is none.
     context : bytes seen at a time.
     values : "circular_mean" [KA], or "projection": the ablation with a learned value projection.
     feed_forward : False is the ablation without feed-forward.
@@ -27,7 +27,7 @@ class KuramotoConfig:
     tied : prototypes are the embedding's phases instead of phases of their own.
     temperature : tau sqrt(k / heads) at the start, the score of a token with itself.
     phase_spread : phases start uniform within +- this, rad.
-    bound : rho at the start, largest rms of an update, rad.
+    bound : rho at the start, largest rms of an update, rad; a flow step has no bound.
     drift_rate : learning rate of omega, relative to the rest.
     dropout : on what each block adds.
 

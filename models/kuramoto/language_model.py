@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from hw_targets.triton.ops import Implementation
 from oscsim import PhaseLayerSpec
-from oscsim.errors import SpecError
+from oscsim.errors import ConfigError, SpecError
 
 from ..attention_weights import mean_entropy
 from ..language_model import BYTES, LanguageModel, evaluating
@@ -72,7 +72,21 @@ class KuramotoLanguageModel(LanguageModel):
         ]
 
     def use(self, implementation: Implementation | None) -> None:
-        """Let every layer compute its pull with "triton", "native", "eager" or the device's own."""
+        """Let every layer compute its pull with "triton", "native", "eager" or the device's own.
+
+        Raises
+        ------
+        ConfigError
+            a choice for a model that has no pull to compute (``values="projection"``) or needs the whole
+            circular mean (``step="flow"``): both take torch's own attention on every device.
+        """
+        plain = self.shape.values == "circular_mean" and self.shape.step == "euler"
+        if implementation is not None and not plain:
+            raise ConfigError(
+                f"implementation: given {implementation!r} for a kuramoto model with values="
+                f"{self.shape.values!r} and step={self.shape.step!r}, whose attention is torch's own on "
+                "every device; leave it out"
+            )
         for block in self.typed_blocks():
             block.attention.implementation = implementation
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hw_targets.triton.ops import EDGE_SMOOTHING
+from hw_targets.triton.ops.arguments import SMALLEST_EPS
 from oscsim.errors import SpecError
 
 from ..language_model import check_shape
@@ -55,6 +56,7 @@ class OSNConfig:
         _require(self.width % self.heads == 0, "width", self.width, f"a multiple of the {self.heads} heads")
         _require(self.channels >= 2, "channels", self.channels, "at least 2, one for position")
         _require(0.0 < self.wanted_locked < 1.0, "wanted_locked", self.wanted_locked, "between 0 and 1")
+        _require(SMALLEST_EPS <= self.smoothing < 1.0, "smoothing", self.smoothing, "1e-9 to below 1")
         target = self.locked_target
         inside = len(target) == 2 and 0.0 <= target[0] <= target[1] <= 1.0
         _require(inside, "locked_target", target, "two fractions in ascending order")

@@ -9,6 +9,7 @@ from typing import ClassVar, cast
 from torch import Tensor, nn
 
 from hw_targets.triton.ops import Implementation
+from oscsim.errors import ConfigError
 
 from ..attention_weights import mean_entropy
 from ..feed_forward import FeedForward
@@ -101,7 +102,12 @@ class TransformerLanguageModel(LanguageModel):
         return self.readout(self.norm(stream))
 
     def use(self, implementation: Implementation | None) -> None:
-        """Accept any choice: this model's attention is torch's own on every device."""
+        """Refuse any choice but None: this model's attention is torch's own on every device."""
+        if implementation is not None:
+            raise ConfigError(
+                f"implementation: given {implementation!r} for a transformer, whose attention is torch's own "
+                "on every device; leave it out"
+            )
 
     def diagnose(self, tokens: Tensor) -> list[dict[str, float]]:
         """Return the attention entropy of every block, in bits."""

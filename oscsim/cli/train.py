@@ -126,11 +126,18 @@ def _configs(model: str, preset: str, settings: dict[str, str], chosen: dict[str
 def _plan(training: Any, config: Any, device: str, folder: str) -> Iterable[tuple[str, Any]]:
     return (
         ("steps", f"{training.steps:,} of {training.batch} x {config.context} bytes"),
-        ("learning rate", training.learning_rate),
+        ("learning rate", f"{training.learning_rate:g}, {_peak(training)}"),
         ("precision", training.precision),
         ("device", f"{device}, {cpu_threads()} threads"),
         ("folder", folder),
     )
+
+
+def _peak(training: Any) -> str:
+    """When the schedule reaches its largest rate, which a short run may never do."""
+    if training.warm_up >= training.steps:
+        return f"never reached: the warm-up takes {training.warm_up:,} steps"
+    return f"from step {training.warm_up:,} on falling to a tenth"
 
 
 def _results(outcome: Any) -> Iterable[tuple[str, Any]]:

@@ -77,7 +77,7 @@ def test_a_finished_run_is_not_trained_again(cli, tmp_path):
 def test_every_option_arrives(cli, tmp_path):
     options = (
         "--learning-rate", 0.5, "--precision", "bfloat16", "--impl", "eager", "--threads", 1,
-        "--set", "gates=false", "--set", "step=flow", "--set", "training.warm_up=1",
+        "--set", "gates=false", "--set", "tied=true", "--set", "training.warm_up=1",
         "--set", "training.betas=[0.8, 0.9]",
     )  # fmt: skip
     result = trained(cli, "-o", tmp_path / "run", *options, "--json", "-")
@@ -86,7 +86,7 @@ def test_every_option_arrives(cli, tmp_path):
     assert (training["learning_rate"], training["batch"], training["steps"]) == (0.5, 2, STEPS)
     assert (training["precision"], training["implementation"]) == ("bfloat16", "eager")
     assert (training["betas"], training["warm_up"]) == ([0.8, 0.9], 1)
-    assert (content["config"]["gates"], content["config"]["step"]) == (False, "flow")
+    assert (content["config"]["gates"], content["config"]["tied"]) == (False, True)
     assert content["environment"]["threads"] == 1
     assert "bfloat16" in result.err
 

@@ -116,7 +116,7 @@ def test_a_report_of_unfinished_runs_is_refused(tmp_path) -> None:
 
 def test_a_failing_run_stops_the_experiment_with_its_message(tmp_path) -> None:
     broken = small(1, steps=0)
-    with pytest.raises(ConfigError, match="steps: given 0, expected at least 1"):
+    with pytest.raises(ConfigError, match="steps: given 0, expected"):
         work([broken], "alice", tmp_path, 1, lambda *_: None)
 
 
@@ -140,3 +140,23 @@ def test_more_seeds_are_more_runs() -> None:
 
 def test_the_data_are_the_wikipedia_sample() -> None:
     assert DATA == "enwiki-sample"
+
+
+def test_results_of_another_plan_or_of_other_data_are_refused(tmp_path) -> None:
+    work([small(1)], "alice", tmp_path / "runs", 1, lambda *_: None)
+    other = small(1)
+    changed = replace(other, training=replace(other.training, learning_rate=1.0))
+    with pytest.raises(ConfigError, match="it was trained with another plan"):
+        _ = Finished(tmp_path / "runs", [changed]).results
+    page, done = tmp_path / "page.md", Finished(tmp_path / "runs", [other])
+    page.write_text(f"{BEGIN}\n{END}\n{depth.BEGIN}\n{depth.END}\n")
+    text = tmp_path / "other.txt"
+    text.write_bytes(bytes(range(256)) * 10)
+    with pytest.raises(ConfigError, match="expected the data that kuramoto-s1 was trained on"):
+        write_report(done, done, str(text), page, tmp_path / "tables", tmp_path)
+    assert not (tmp_path / "tables").exists()
+
+
+def test_a_difference_needs_a_common_seed() -> None:
+    with pytest.raises(ConfigError, match="expected a common one"):
+        paired_difference({1: 2.0}, {2: 2.0})

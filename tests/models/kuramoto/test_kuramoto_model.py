@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from models.kuramoto import KuramotoConfig, KuramotoLanguageModel
-from oscsim.errors import SpecError
+from oscsim.errors import ConfigError, SpecError
 
 SMALL = KuramotoConfig(width=16, heads=2, blocks=2, hidden=24, context=16)
 VARIANTS = {
@@ -28,7 +28,8 @@ def model_of(**changes: object) -> KuramotoLanguageModel:
 @pytest.mark.parametrize("implementation", ["native", "eager"])
 def test_no_row_changes_by_a_bit_when_later_bytes_do(variant: str, implementation: str) -> None:
     model = model_of(**VARIANTS[variant])
-    model.use(implementation)
+    if variant not in ("projection", "flow"):
+        model.use(implementation)
     tokens = torch.randint(256, (2, 16))
     before = model(tokens)
     for position in (0, 7, 14):
@@ -125,6 +126,14 @@ def test_diagnostics_are_those_of_the_phases() -> None:
     model.phases.weight.data.uniform_(-3.14, 3.14)
     other = model.diagnose(torch.randint(256, (2, 16)))[0]
     assert other["global_order"] < 0.6 and other["global_order"] < other["local_order"]
+
+
+@pytest.mark.parametrize("variant", ["projection", "flow"])
+def test_what_takes_torchs_attention_takes_no_other(variant: str) -> None:
+    model = model_of(**VARIANTS[variant])
+    model.use(None)
+    with pytest.raises(ConfigError, match="given 'native' for a kuramoto model with"):
+        model.use("native")
 
 
 def test_impossible_configurations_are_refused() -> None:

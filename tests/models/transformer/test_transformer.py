@@ -7,7 +7,7 @@ import torch
 
 from models.transformer import RotaryAttention, TransformerConfig, TransformerLanguageModel
 from models.transformer.attention import rotary_angles, rotate
-from oscsim.errors import SpecError
+from oscsim.errors import ConfigError, SpecError
 
 SMALL = TransformerConfig(width=16, heads=2, blocks=2, hidden=24, context=16)
 
@@ -70,6 +70,13 @@ def test_dropout_is_for_training_only() -> None:
     assert all(0 < row["attention_entropy"] < 4 for row in rows) and len(rows) == 4
     model.eval()
     assert torch.equal(model(tokens), model(tokens))
+
+
+def test_there_is_no_choice_of_implementation() -> None:
+    model = TransformerLanguageModel(SMALL)
+    model.use(None)
+    with pytest.raises(ConfigError, match="given 'eager' for a transformer"):
+        model.use("eager")
 
 
 def test_odd_heads_are_refused() -> None:
