@@ -20,8 +20,8 @@ from oscsim.errors import ConfigError, OscsimError
 
 Result = TypeVar("Result")
 
-# All processes wait in a broadcast while process 0 measures the held-out bytes. Torch's own 10 or 30 minutes may
-# be shorter than that, and then every resume fails at the end. A process that dies is noticed by torchrun.
+# All processes wait in a broadcast while process 0 measures the held-out bytes. Torch's own 10 or 30 minutes
+# may be shorter, and then every resume fails at the end. A process that dies is noticed by torchrun.
 _LONGEST_WAIT = timedelta(hours=12)
 
 
