@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .batches import Data
+    from .clock import WallTimeWarning
     from .config import TrainingConfig
     from .failure import TrainingDiverged
     from .recorder import Report
@@ -24,12 +25,14 @@ __all__ = [
     "Report",
     "TrainingConfig",
     "TrainingDiverged",
+    "WallTimeWarning",
     "learning_rate_factor",
     "train",
 ]
 
 _HOMES = {
     "batches": ("Data",),
+    "clock": ("WallTimeWarning",),
     "config": ("TrainingConfig",),
     "failure": ("TrainingDiverged",),
     "recorder": ("Report",),

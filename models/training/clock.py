@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import time
+import warnings
 from pathlib import Path
 
+from oscsim.errors import SchemaError
+
 from .folder import read_json, write_json
+
+_LONGEST_S = 1e10  # three centuries
+
+
+class WallTimeWarning(UserWarning):
+    """How long a run took so far is not known any more; nothing else depends on it."""
 
 
 class Clock:
@@ -19,12 +28,17 @@ class Clock:
 
     def __init__(self, path: Path, done: int) -> None:
         self._path = path
-        self._earlier: float = read_json(path)["wall_time_s"] if done else 0.0
+        self._earlier = _earlier(path) if done else 0.0
         self._started = time.perf_counter()
         self._last = (done, self._started)
 
-    def seconds(self) -> float:
-        """Return seconds of this part and the earlier ones, as far as a checkpoint knows of them."""
+    def seconds(self) -> float | None:
+        """Return seconds of this part and the earlier ones, as far as a checkpoint knows of them.
+
+        None where the file of the earlier ones was lost.
+        """
+        if self._earlier is None:
+            return None
         return round(self._earlier + time.perf_counter() - self._started, 3)
 
     def save(self) -> None:
@@ -37,3 +51,27 @@ class Clock:
         steps, seconds = step - self._last[0], now - self._last[1]
         self._last = (step, now)
         return steps / seconds if seconds > 0.0 else 0.0
+
+
+def is_seconds(value: object) -> bool:
+    """Whether a value from JSON can be the time that a run took."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0.0 <= value < _LONGEST_S
+
+
+def _earlier(path: Path) -> float | None:
+    """Return the seconds in a file; a run does not stop because they are lost."""
+    try:
+        content = read_json(path)
+        seconds = content.get("wall_time_s") if isinstance(content, dict) else None
+        reason = f"given {str(content)[:80]}"
+    except (OSError, SchemaError) as error:
+        seconds, reason = None, str(error)
+    if is_seconds(seconds):
+        return seconds
+    warnings.warn(
+        f"{path}: expected the wall time of the run so far ({reason}); the run goes on, and its wall time "
+        "is not known any more",
+        WallTimeWarning,
+        stacklevel=3,
+    )
+    return None
