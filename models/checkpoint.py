@@ -127,6 +127,12 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Array
             f"{path}: given a header with {', '.join(sorted(header))}; expected a model, its config and a "
             "record; train again with this version"
         )
+    unknown = sorted(name for name in arrays if not name.startswith((_MODEL, _OPTIMISER)))
+    if unknown:
+        raise SchemaError(
+            f"{path}: given the array {unknown[0]!r}; expected names that begin with {_MODEL!r} or "
+            f"{_OPTIMISER!r}; train again with this version"
+        )
     return header, arrays
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from dataclasses import asdict
 from importlib import metadata
@@ -19,14 +20,15 @@ from .processes import Processes
 def identity(
     kind: type[LanguageModel], model_config: ModelConfig, config: TrainingConfig, data: Data
 ) -> dict[str, Any]:
-    """Return what makes a run this one and no other; a run is only resumed with the same."""
+    """Return what makes a run this one and no other, plain JSON; a run is only resumed with the same."""
     parts = {f"{part}_bytes": getattr(data, part).numel() for part in ("train", "validation", "test")}
-    return {
+    found = {
         "model": kind.name,
         "config": asdict(cast(Any, model_config)),
         "training": asdict(config),
         "data": {"sha256": data.digest, **parts},
     }
+    return json.loads(json.dumps(found))  # tuples become lists, as in the files it is compared with
 
 
 def environment(group: Processes) -> dict[str, Any]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from oscsim.errors import ConfigError, SchemaError
-from oscsim.io import Arrays, atomic_write, canonical_json, read_regular
+from oscsim.io import Arrays, atomic_write, read_regular
 
 from ..checkpoint import read_checkpoint
+from .saved import check_saved
 
 CHECKPOINT = "checkpoint.safetensors"
 LOG = "log.csv"
@@ -22,6 +24,9 @@ WALL_TIME = "wall_time.json"
 MODEL = "model.safetensors"
 RESULTS = "results.json"
 NAMES = (CHECKPOINT, LOG, EVENTS, WALL_TIME, MODEL, RESULTS)
+
+# What oscsim.io writes under until it renames: eight characters of tempfile.mkstemp after the name, no more.
+_UNFINISHED = re.compile(rf"\.({'|'.join(map(re.escape, NAMES))})\.[a-z0-9_]{{8}}")
 
 Saved = tuple[dict[str, Any], Arrays]
 
@@ -52,7 +57,7 @@ def locked(folder: Path) -> Iterator[None]:
 def saved_run(folder: Path, resume: bool, identity: dict[str, Any]) -> Saved | None:
     """Return the checkpoint to go on from, or None to start in an empty folder.
 
-    What a killed process was writing when it died is removed.
+    Nothing is changed in the folder.
 
     Parameters
     ----------
@@ -64,12 +69,13 @@ def saved_run(folder: Path, resume: bool, identity: dict[str, Any]) -> Saved | N
     ------
     ConfigError
         a run that nobody asked to resume, another run, or a folder with something else in it.
+    SchemaError
+        the checkpoint was altered.
     """
-    for name in NAMES:
-        for unfinished in folder.glob(f".{name}.*"):
-            unfinished.unlink()
     path = folder / CHECKPOINT
-    present = sorted(entry.name for entry in folder.iterdir())
+    # a run that was killed before its first checkpoint has left a part of that and nothing else
+    begun = {entry for entry in unfinished(folder) if entry.name.startswith(f".{CHECKPOINT}.")}
+    present = sorted(entry.name for entry in folder.iterdir() if entry not in begun)
     if not present:
         return None
     if not path.exists():
@@ -83,42 +89,14 @@ def saved_run(folder: Path, resume: bool, identity: dict[str, Any]) -> Saved | N
             "resume that run, or name another folder"
         )
     header, arrays = read_checkpoint(path)
-    _require_same(path, identity, header)
+    check_saved(path, header, identity)
     return header["training"], arrays
 
 
-def _require_same(path: Path, identity: dict[str, Any], header: dict[str, Any]) -> None:
-    """Refuse to go on with a run that was begun differently, and say what differs."""
-    training = header.get("training", {})
-    if not {"identity", "step", "log", "environment"} <= set(training):
-        raise SchemaError(
-            f"{path}: this is a finished model, expected the state of a run; name another folder"
-        )
-    begun = training["identity"]
-    wanted = json.loads(canonical_json(identity))  # tuples become lists, as in the file
-    differing = [
-        f"{'.'.join(key)} {_at(wanted, key)!r} (the run has {_at(begun, key)!r})"
-        for key in sorted(_leaves(wanted) | _leaves(begun))
-        if _at(wanted, key) != _at(begun, key)
-    ]
-    if differing:
-        raise ConfigError(
-            f"{path}: given {'; '.join(differing)}; expected what the run was begun with; "
-            "resume with that, or name another folder"
-        )
-
-
-def _leaves(tree: dict[str, Any]) -> set[tuple[str, ...]]:
-    found = set()
-    for key, value in tree.items():
-        found |= {(key, *rest) for rest in _leaves(value)} if isinstance(value, dict) else {(key,)}
-    return found
-
-
-def _at(tree: Any, key: tuple[str, ...]) -> Any:
-    for part in key:
-        tree = tree.get(part) if isinstance(tree, dict) else None
-    return tree
+def unfinished(folder: Path) -> list[Path]:
+    """Return the files that a killed process was writing when it died."""
+    found = (entry for entry in folder.iterdir() if _UNFINISHED.fullmatch(entry.name))
+    return sorted(entry for entry in found if entry.is_file() and not entry.is_symlink())
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -130,5 +108,5 @@ def read_json(path: Path) -> Any:
     """Read a file of :func:`write_json`."""
     try:
         return json.loads(read_regular(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SchemaError(f"{path}: expected JSON ({error}); remove the file and resume the run") from None

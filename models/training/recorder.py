@@ -17,7 +17,8 @@ from .config import TrainingConfig
 from .events import Events
 from .folder import write_json
 from .log import START, Log, Row
-from .state import optimiser_state
+from .saved import saved_environments
+from .state import optimiser_state, with_state
 from .step import StepRecord
 
 Report = Callable[[int, float, float, float | None], None]
@@ -56,10 +57,15 @@ class Recorder:
     ) -> None:
         self.facts, self.model, self.optimiser = facts, model, optimiser
         done, mark = (0, START) if saved is None else (saved["step"], saved["log"])
+        self.environments: list[Any] = [] if saved is None else saved_environments(saved)
+        if facts.environment not in self.environments:
+            self.environments = [*self.environments, facts.environment]
         self.clock = Clock(facts.folder / names.WALL_TIME, done)
         if saved is None:
             self._write_checkpoint(0, START)
         self.log = Log(facts.folder / names.LOG, mark)
+        for rest in names.unfinished(facts.folder):  # nothing refuses the folder any more
+            rest.unlink()
         self.events = Events(facts.folder / names.EVENTS, done)
 
     def row(self, step: int, record: StepRecord, validation: float | None) -> None:
@@ -82,10 +88,11 @@ class Recorder:
         facts = self.facts
         if step > 0:  # before the first checkpoint nothing may lie in the folder
             self.clock.save()
-        training = {
-            "step": step, "identity": facts.identity, "log": mark, "environment": facts.environment
-        }  # fmt: skip
         state = optimiser_state(self.optimiser, self.model)
+        training = {
+            "step": step, "identity": facts.identity, "log": mark, "optimiser": with_state(state),
+            "environment": facts.environment, "environments": self.environments,
+        }  # fmt: skip
         save_checkpoint(self.model, facts.folder / names.CHECKPOINT, training, state)
 
     def finish(self, measured: dict[str, Any]) -> None:
@@ -98,6 +105,7 @@ class Recorder:
             "seed": facts.config.seed,
             "parameters": self.model.parameter_count(),
             "environment": facts.environment,
+            "environments": self.environments,
             "wall_time_s": self.clock.seconds(),
         }
         write_json(facts.folder / names.RESULTS, results)

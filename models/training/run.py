@@ -15,6 +15,7 @@ from ..language_model import LanguageModel
 from . import folder as names
 from .batches import Data, spaced_passages
 from .failure import TrainingDiverged, state_not_finite
+from .finished import finished_results
 from .folder import Saved, read_json, saved_run
 from .processes import Processes
 from .recorder import Facts, Recorder
@@ -55,9 +56,12 @@ class Run:
         """Train to the end, from wherever the folder's run stands."""
         facts, steps = self.facts, self.config.steps
         saved = self.group.once(lambda: saved_run(facts.folder, resume, facts.identity))
-        if saved is not None and self.group.once(self._complete):
-            return Outcome(read_json(facts.folder / names.RESULTS), steps, 0, already_complete=True)
         before = self._start(saved)
+        if saved is not None:
+            found = self.group.once(lambda: finished_results(facts.folder, facts.identity, self.model))
+            if found is not None:
+                return Outcome(found, steps, 0, already_complete=True)
+            self._compare(saved[0]["environment"])
         self.group.once(lambda: self._open(saved))
         try:
             self._steps(before + 1)
@@ -72,9 +76,6 @@ class Run:
         results = read_json(facts.folder / names.RESULTS)
         return Outcome(results, before, steps - before, already_complete=False)
 
-    def _complete(self) -> bool:
-        return all((self.facts.folder / name).exists() for name in (names.RESULTS, names.MODEL))
-
     def _start(self, saved: Saved | None) -> int:
         """Initialise the model, or restore it; return the steps that were done before."""
         if saved is None:
@@ -86,8 +87,7 @@ class Run:
         training, arrays = saved
         load_parameters(self.model, arrays, self.path)
         self.optimiser = optimiser_of(self.model, self.config)
-        restore_optimiser(self.optimiser, self.model, optimiser_arrays(arrays), str(self.path))
-        self._compare(training["environment"])
+        restore_optimiser(self.optimiser, self.model, optimiser_arrays(arrays), training, str(self.path))
         self.saved_step = training["step"]
         return training["step"]
 

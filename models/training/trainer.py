@@ -54,7 +54,7 @@ def train(
     SpecError
         too few bytes for one context.
     SchemaError
-        the folder's checkpoint or log was altered.
+        the folder's checkpoint or log was altered, or a complete run's model or results.
     TrainingDiverged
         the loss or a gradient became NaN or infinite; the last checkpoint is kept.
     TargetUnavailable
@@ -67,6 +67,8 @@ def train(
     EnvironmentWarning
         a run goes on with other versions, another device, or another number of threads or processes
         than it was begun with, so its last digits may differ from an unbroken one's.
+    WallTimeWarning
+        a run goes on without the file that knows how long its earlier parts took.
     """
     kind = model_class(model) if isinstance(model, str) else model
     with processes(device) as group, reproducible(group.device), ExitStack() as stack:

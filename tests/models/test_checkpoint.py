@@ -167,3 +167,10 @@ def test_a_foreign_file_with_nan_is_refused(tmp_path, parts):
     write_file(tmp_path / "nan", KIND, SCHEMA_VERSION, header, {**arrays, name: arrays[name] * np.nan})
     with pytest.raises(SchemaError, match=r"given embedding\.weight with NaN or infinity"):
         models.load_checkpoint(tmp_path / "nan")
+
+
+def test_an_array_that_belongs_to_nothing_is_refused(tmp_path, parts):
+    header, arrays = parts
+    write_file(tmp_path / "odd", KIND, SCHEMA_VERSION, header, {**arrays, "more": np.ones(2)})
+    with pytest.raises(SchemaError, match="odd: given the array 'more'; expected names that begin with"):
+        models.load_checkpoint(tmp_path / "odd")

@@ -42,3 +42,16 @@ def same_run(unbroken):
         )
 
     return compare
+
+
+@pytest.fixture
+def begun(tiny, tmp_path):
+    """A run that was interrupted after step 6."""
+
+    def stop(step, *_):
+        if step == 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tiny.run(tmp_path / "run", stop)
+    return tmp_path / "run"

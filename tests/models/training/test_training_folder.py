@@ -1,30 +1,15 @@
 """What a folder may hold when a run begins or goes on; what is refused is refused before anything is lost."""
 
-import warnings
 from dataclasses import replace
 
 import pytest
 
-from models.training import EnvironmentWarning
 from models.training.folder import locked
 from oscsim.errors import ConfigError, SchemaError
 
 
 def _contents(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-@pytest.fixture
-def begun(tiny, tmp_path):
-    """A run that was interrupted after step 6."""
-
-    def stop(step, *_):
-        if step == 6:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        tiny.run(tmp_path / "run", stop)
-    return tmp_path / "run"
 
 
 def _refused(tiny, folder, expected, error=ConfigError, **changes):
@@ -90,6 +75,31 @@ def test_a_foreign_folder_is_refused(tiny, tmp_path):
     _refused(tiny, tmp_path, "already holds a run", resume=False)
 
 
+def test_nothing_is_removed_from_a_folder_that_is_refused(tiny, begun, tmp_path):
+    """Of an editor, of a user; and with a run in the folder, what another kind of file is unfinished of."""
+    names = (".results.json.swp", ".log.csv.bak", ".log.csv.abcdefgh", ".checkpoint.safetensors.ABCDEFGH")
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    for name in names:
+        (foreign / name).write_text("years of work")
+        (begun / name).write_text("years of work")
+    _refused(tiny, foreign, "holds .checkpoint.safetensors.ABCDEFGH, .log.csv.abcdefgh, .log.csv.bak and no")
+    _refused(tiny, foreign, "and no checkpoint.safetensors", resume=False)
+    _refused(tiny, begun, "already holds a run", resume=False)
+    _refused(tiny, begun, "training.seed 1", seed=1)
+
+
+def test_only_what_a_killed_process_was_writing_is_removed(tiny, begun):
+    kept = (".results.json.swp", ".log.csv.bak", ".log.csv.abcdefg_9", ".other.csv.abcdefgh")
+    removed = (".results.json.abcdefgh", ".checkpoint.safetensors.a_1b2c3d", ".wall_time.json.________")
+    for name in (*kept, *removed):
+        (begun / name).write_text("")
+    (begun / ".log.csv.a_folder").mkdir()
+    tiny.run(begun)
+    names = {entry.name for entry in begun.iterdir()}
+    assert names >= {*kept, ".log.csv.a_folder"} and not names & {*removed}
+
+
 def test_a_finished_model_is_no_run(tiny, unbroken, tmp_path):
     (tmp_path / "checkpoint.safetensors").write_bytes((unbroken / "model.safetensors").read_bytes())
     _refused(tiny, tmp_path, "this is a finished model", SchemaError)
@@ -115,25 +125,6 @@ def test_two_processes_never_train_in_one_folder(tiny, begun):
     with locked(begun):
         _refused(tiny, begun, "another process trains in this folder")
     assert tiny.run(begun).steps_before == 5
-
-
-def test_another_environment_is_said(tiny, begun, monkeypatch):
-    monkeypatch.setattr("models.training.trainer.environment", _elsewhere)
-    with pytest.warns(EnvironmentWarning, match=r"threads 64 \(it was \d+\)"):
-        outcome = tiny.run(begun)
-    assert outcome.results["environment"]["threads"] == 64
-
-
-def _elsewhere(group):
-    from models.training.facts import environment
-
-    return {**environment(group), "threads": 64}
-
-
-def test_the_same_environment_is_not_worth_a_word(tiny, begun):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", EnvironmentWarning)
-        tiny.run(begun)
 
 
 def test_the_name_of_the_data_may_change_and_the_bytes_may_not(tiny, begun):

@@ -238,10 +238,11 @@ def test_the_optimiser_wants_each_parameter_once(tiny, monkeypatch):
         {"step.scale": torch.zeros(())},
         {f"{key}.scale": torch.zeros(2) for key in ("step", "exp_avg", "exp_avg_sq")},
         {"exp_avg.nobody": torch.zeros(())},
+        {},
     ],
     ids="-".join,
 )
 def test_a_foreign_optimiser_state_is_refused(tiny, state):
     model = tiny.TinyLanguageModel(tiny.TinyConfig())
     with pytest.raises(SchemaError, match="somewhere: given an optimiser state of"):
-        restore_optimiser(optimiser_of(model, tiny.config()), model, state, "somewhere")
+        restore_optimiser(optimiser_of(model, tiny.config()), model, state, {"step": 5}, "somewhere")
