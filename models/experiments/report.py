@@ -106,8 +106,9 @@ def _tuning(tuned: Sequence[dict[str, Any]]) -> list[str]:
 def _provenance(
     rows: Sequence[dict[str, Any]], tuned: Sequence[dict[str, Any]], machine: dict[str, Any]
 ) -> list[str]:
-    hours = sum(line["wall_time_s"] for line in (*rows, *tuned)) / 3600.0
-    seconds = sorted(line["wall_time_s"] for line in rows)
+    # a run whose record of it was lost has no wall time
+    hours = sum(line["wall_time_s"] or 0.0 for line in (*rows, *tuned)) / 3600.0
+    seconds = sorted(line["wall_time_s"] for line in rows if line["wall_time_s"] is not None) or [0.0]
     facts = ", ".join(f"{key} {value}" for key, value in machine.items())
     seeds = ", ".join(str(seed) for seed in sorted({line["seed"] for line in rows}))
     return [

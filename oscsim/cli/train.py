@@ -148,5 +148,5 @@ def _results(outcome: Any) -> Iterable[tuple[str, Any]]:
         ("steps before, now", f"{outcome.steps_before}, {outcome.steps_done}{already}"),
         ("validation bits per byte", f"{results['validation_bits_per_byte']:.4f}"),
         ("test bits per byte", f"{results['test_bits_per_byte']:.4f}"),
-        ("wall time", f"{results['wall_time_s']:.1f} s"),
+        ("wall time", "unknown" if results["wall_time_s"] is None else f"{results['wall_time_s']:.1f} s"),
     )
