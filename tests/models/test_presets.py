@@ -37,10 +37,10 @@ def test_unknown_names_are_refused() -> None:
 @pytest.mark.parametrize("name", model_names())
 def test_large_presets_train(name: str, size: str, tmp_path) -> None:
     config, training = preset(name, size)
-    short = replace(training, steps=2, batch=1, warm_up=1)
+    short = replace(training, steps=2, batch=1)
     data = load_data("alice")
     brief = replace(data, validation=data.validation[:600], test=data.test[:600])
     outcome = train(name, config, short, brief, tmp_path / "run")
     assert outcome.steps_done == 2
-    # a uniform guess has 8 bits, the frequencies of single bytes 4.5: two steps cannot know more than those
-    assert 4.0 < outcome.results["validation_bits_per_byte"] < 12.0
+    # a uniform guess has 8 bits; two steps of a warm-up change little, but a broken start would show
+    assert 7.0 < outcome.results["validation_bits_per_byte"] < 10.0

@@ -137,9 +137,14 @@ def test_a_model_that_dies_is_noticed(monkeypatch):
 def test_ctrl_c_cleans_up(monkeypatch):
     monkeypatch.setattr(pair_cells._CellsModel, "run_spk", lambda self: threading.Event().wait())
     alarm = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    # a test run in the background starts with SIGINT ignored, and brian2's handler cannot cope with that
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     alarm.start()
-    with pytest.raises(KeyboardInterrupt):
-        TARGET.lower(layer()).run()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            TARGET.lower(layer()).run()
+    finally:
+        signal.signal(signal.SIGINT, before)
     alarm.join()
 
 
