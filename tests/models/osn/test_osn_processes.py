@@ -15,6 +15,7 @@ BATCHES = (16, 4)
 CHILD = """
 import sys
 import torch
+import torch.distributed.nn.functional  # before the group is there, see models.training.processes
 sys.path.insert(0, sys.argv[3])
 from test_osn_processes import gradients
 rank, meeting = int(sys.argv[1]), sys.argv[2]
