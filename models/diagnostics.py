@@ -13,7 +13,7 @@ from torch import Tensor
 
 from oscsim.errors import SpecError
 
-from .language_model import LanguageModel
+from .language_model import LanguageModel, evaluating
 from .training.batches import spaced_passages
 
 
@@ -110,17 +110,13 @@ def diagnose(model: LanguageModel, passages: Tensor, batch: int = 8) -> Diagnosi
             f"model's context, {context}; use a longer text, or cut it into passages"
         )
     totals: list[dict[str, float]] = []
-    training = model.training
-    model.eval()
-    try:
+    with evaluating(model):
         for chunk in passages.long().split(batch):
             rows = model.diagnose(chunk.to(model.device))
             totals = totals or [dict.fromkeys(row, 0.0) for row in rows]
             for total, row in zip(totals, rows, strict=True):
                 for key, value in row.items():
                     total[key] += value * len(chunk)
-    finally:
-        model.train(training)
     count = len(passages)
     means = tuple({key: value / count for key, value in total.items()} for total in totals)
     return Diagnosis(model.name, means, count, passages.shape[1])

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from .language_model import LanguageModel
+from .language_model import LanguageModel, evaluating
 from .training.batches import windows
 
 
@@ -37,24 +37,19 @@ def bits_per_byte(model: LanguageModel, tokens: Tensor, batch: int = 64, limit: 
     return window_bits(model, tokens, batch, limit).mean().item()
 
 
-@torch.no_grad()
 def window_bits(model: LanguageModel, tokens: Tensor, batch: int = 64, limit: int | None = None) -> Tensor:
     """Return the bits per byte of each window, shape (W,), float64, on the CPU.
 
     Their mean is :func:`bits_per_byte`, whose parameters these are; the bits of two models on the same
     windows can be compared in pairs.
     """
-    training = model.training
-    model.eval()
     rows = []
-    try:
+    with evaluating(model):
         for chunk in windows(tokens, model.config.context, limit).split(batch):
             moved = chunk.to(model.device).long()
             logits, targets = model(moved[:, :-1]), moved[:, 1:]
             losses = functional.cross_entropy(logits.float().transpose(1, 2), targets, reduction="none")
             rows.append(losses.double().mean(dim=1).cpu())
-    finally:
-        model.train(training)
     return torch.cat(rows) / math.log(2.0)
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from oscsim.errors import SpecError, TargetRunError
 
-from .language_model import LanguageModel
+from .language_model import LanguageModel, evaluating
 
 START = b"\n"
 """What stands in for an empty prompt: a model predicts only what follows at least one byte."""
@@ -56,20 +56,15 @@ def generate(
         raise SpecError(f"bytes: given {count}; expected 0 or more")
     if not 0 <= seed < 2**63:
         raise SpecError(f"seed: given {seed}; expected 0 to 2^63 - 1")
-    training = model.training
-    model.eval()
-    try:
+    with evaluating(model):
         return bytes(_draws(model, model.encode(prompt or START), count, temperature, seed))
-    finally:
-        model.train(training)
 
 
 def _draws(model: LanguageModel, tokens: Tensor, count: int, temperature: float, seed: int) -> Iterator[int]:
     generator = torch.Generator().manual_seed(seed)
     for _ in range(count):
-        with torch.no_grad():
-            window = tokens[-model.config.context :].to(model.device)
-            logits = model(window.unsqueeze(0))[0, -1].double().cpu()
+        window = tokens[-model.config.context :].to(model.device)
+        logits = model(window.unsqueeze(0))[0, -1].double().cpu()
         if not logits.isfinite().all():
             raise TargetRunError(
                 f"after {len(tokens)} bytes the model's scores are not finite; expected numbers; "

@@ -12,6 +12,7 @@ from torch.nn import functional
 from hw_targets.triton.ops import Implementation, kuramoto_attention
 from oscsim.errors import SpecError
 
+from ..attention_weights import causal_softmax
 from .config import KuramotoConfig
 
 
@@ -101,9 +102,7 @@ class KuramotoAttention(nn.Module):
     def weights(self, theta: Tensor) -> Tensor:
         """Return A, shape (B, H, N, N)."""
         query, key = self._vectors(theta)
-        scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1] // 2)
-        later = torch.ones(scores.shape[-2:], device=scores.device).triu(1).bool()
-        return scores.masked_fill(later, -math.inf).softmax(dim=-1)
+        return causal_softmax(query, key, query.shape[-1] // 2)
 
     def scores(self, theta: Tensor) -> Scores:
         """Return phases and gates of phases (B, N, k), split into heads."""

@@ -6,20 +6,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ..softplus import inverse_softplus
+
 # Below this the pull of all sources together counts as none: its direction is rounding (float32).
 SMALLEST_PULL = 1e-12
 
 # Below this a distance from the unstable point counts as none; its square is still a float32 number.
 UNSTABLE = 1e-15
-
-
-def inverse_softplus(value: float) -> float:
-    """Return x with softplus(x) = value > 0.
-
-    >>> round(float(functional.softplus(torch.tensor(inverse_softplus(3.0)))), 6)
-    3.0
-    """
-    return float(value + torch.log(-torch.expm1(-torch.tensor(value, dtype=torch.float64))))
 
 
 class Bound(nn.Module):
@@ -33,7 +26,7 @@ class Bound(nn.Module):
 
     def __init__(self, rho: float) -> None:
         super().__init__()
-        self.rho_raw = nn.Parameter(torch.tensor(inverse_softplus(rho)))
+        self.rho_raw = nn.Parameter(inverse_softplus(torch.tensor(rho, dtype=torch.float64)).float())
 
     def forward(self, update: Tensor) -> Tensor:
         """Map (..., k) to (..., k)."""

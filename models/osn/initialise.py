@@ -16,6 +16,7 @@ from torch import Tensor
 from oscsim.closed_form import lock_radius
 from oscsim.errors import SpecError
 
+from ..softplus import inverse_softplus
 from .attention import SynchronizationAttention, computed_by
 from .mismatch import squared_mismatch, visible_pairs
 
@@ -68,8 +69,8 @@ def initialise_layer(
         order = layer.order(layer.oscillators(hidden).theta)
     exponent = _across_heads(sharpness, layer).to(hidden)
     # With w the sharpness, d* = K r exp(-w/2) = sqrt(w / (2 alpha)), which is 1 here.
-    layer.alpha_raw.copy_(_inverse_softplus(exponent / 2.0))
-    layer.gain_raw.copy_(_inverse_softplus(torch.exp(exponent / 2.0) / order.mean(dim=(0, 2))))
+    layer.alpha_raw.copy_(inverse_softplus(exponent / 2.0))
+    layer.gain_raw.copy_(inverse_softplus(torch.exp(exponent / 2.0) / order.mean(dim=(0, 2))))
     _share_position(layer, hidden, _across_heads(position_share, layer).to(hidden))
     reach = _reach(layer, hidden, order)
     for head in range(layer.heads):
@@ -81,10 +82,6 @@ def initialise_layer(
 def _across_heads(ends: tuple[float, float], layer: SynchronizationAttention) -> Tensor:
     """Heads share a range geometrically, so that they start with different windows."""
     return torch.from_numpy(np.geomspace(ends[0], ends[1], layer.heads))
-
-
-def _inverse_softplus(wanted: Tensor) -> Tensor:
-    return wanted + torch.log(-torch.expm1(-wanted))
 
 
 def _share_position(layer: SynchronizationAttention, hidden: Tensor, share: Tensor) -> None:

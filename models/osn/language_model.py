@@ -13,7 +13,7 @@ from hw_targets.triton.ops import Implementation
 from oscsim import PhaseLayerSpec
 from oscsim.errors import SpecError
 
-from ..language_model import BYTES, LanguageModel, Losses
+from ..language_model import BYTES, LanguageModel, Losses, evaluating
 from .attention import SynchronizationAttention, computed_by
 from .block import OSNBlock
 from .config import OSNConfig
@@ -124,22 +124,17 @@ class OSNLanguageModel(LanguageModel):
         """
         return self.visit(tokens, lambda _, hidden: hidden)
 
-    @torch.no_grad()
     def visit(self, tokens: Tensor, look: Callable[[SynchronizationAttention, Tensor], Seen]) -> list[Seen]:
         """Return ``look(layer, its input)`` of every layer, from the input upwards, as :meth:`layer_inputs`.
 
         What ``look`` does to a layer reaches the inputs of later ones.
         """
-        training, seen = self.training, []
-        self.eval()
-        try:
-            with computed_by(self._layers(), "eager"):
-                stream = self.embedding(tokens)
-                for block in self._blocks():
-                    seen.append(look(block.attention, block.attention_norm(stream)))
-                    stream = block(stream)
-        finally:
-            self.train(training)
+        seen = []
+        with evaluating(self), computed_by(self._layers(), "eager"):
+            stream = self.embedding(tokens)
+            for block in self._blocks():
+                seen.append(look(block.attention, block.attention_norm(stream)))
+                stream = block(stream)
         return seen
 
     def locked_fractions(self, tokens: Tensor) -> Tensor:

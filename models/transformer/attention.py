@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from oscsim.errors import SpecError
+
+from ..attention_weights import causal_softmax
 
 
 def rotary_angles(tokens: int, channels: int, base: float, device: torch.device) -> Tensor:
@@ -67,9 +67,7 @@ class RotaryAttention(nn.Module):
     def weights(self, hidden: Tensor) -> Tensor:
         """Return the attention weights, shape (B, H, N, N)."""
         query, key, _ = self._rotated(hidden)
-        scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
-        later = torch.ones(scores.shape[-2:], device=scores.device).triu(1).bool()
-        return scores.masked_fill(later, -math.inf).softmax(dim=-1)
+        return causal_softmax(query, key, query.shape[-1])
 
     def _rotated(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         batch, tokens, width = hidden.shape
