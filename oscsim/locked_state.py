@@ -14,12 +14,28 @@ _RESIDUAL = 1e-13  # of the largest rate in the problem: a few hundred roundings
 class LockedState:
     """Phases (n,) of one channel rotating at one common frequency, and how errors grow into them.
 
-    ``condition`` (n,): error of phase i, one common rotation removed, per relative error of every rate.
+    Parameters
+    ----------
+    theta : (n,) rad, theta_0 = 0; frequency : Omega, rad / time unit.
+    condition : (n,) error of phase i, one common rotation removed, per relative error of every rate.
+    eigenvalues : (n,) complex, of the Jacobian ``d theta_i' / d theta_j`` at the state, 1 / time unit,
+        largest real part first. The first is 0, the common rotation; all others decay.
     """
 
     theta: Array
     frequency: float
     condition: Array
+    eigenvalues: NDArray[np.complex128]
+
+    @property
+    def slowest_rate(self) -> float:
+        """Rate at which the most persistent small perturbation decays, 1 / time unit; infinite for n = 1.
+
+        >>> M = np.array([[0.0, 0.5], [0.5, 0.0]])  # two oscillators: sqrt(a^2 - d^2), as a pair cell
+        >>> round(locked_state(M, np.array([0.3, -0.3]), causal=False).slowest_rate, 12)
+        0.8
+        """
+        return float(-self.eigenvalues[1].real) if len(self.eigenvalues) > 1 else float("inf")
 
 
 def locked_state(matrix: Array, omega: Array, causal: bool) -> LockedState | None:
@@ -49,7 +65,8 @@ def locked_state(matrix: Array, omega: Array, causal: bool) -> LockedState | Non
     if not stable(matrix, omega, theta):
         return None
     scale = np.abs(matrix).sum(axis=1) + np.abs(omega - frequency)
-    return LockedState(theta, offset + frequency, _condition(_jacobian(matrix, theta), scale))
+    jacobian = _jacobian(matrix, theta)
+    return LockedState(theta, offset + frequency, _condition(jacobian, scale), _eigenvalues(jacobian))
 
 
 def rest_error(matrix: Array, omega: Array, theta: Array) -> float:
@@ -117,7 +134,12 @@ def stable(matrix: Array, omega: Array, theta: Array) -> bool:
     """Exactly one neutral direction (the common rotation), everything else decays."""
     if len(theta) == 1:
         return True
-    jacobian = _jacobian(matrix, theta)
+    growth = _eigenvalues(_jacobian(matrix, theta)).real
     scale = (np.abs(matrix).sum(axis=1) + np.abs(omega - omega.mean())).max()
-    growth = np.sort(np.linalg.eigvals(jacobian).real)
-    return bool(growth[-2] < -1e-9 * scale and growth[-1] < 1e-9 * scale)
+    return bool(growth[1] < -1e-9 * scale and growth[0] < 1e-9 * scale)
+
+
+def _eigenvalues(jacobian: Array) -> NDArray[np.complex128]:
+    """Largest real part first, so that the common rotation leads."""
+    found = np.linalg.eigvals(jacobian).astype(np.complex128)
+    return found[np.argsort(-found.real, kind="stable")]

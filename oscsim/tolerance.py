@@ -235,3 +235,16 @@ def kuramoto_error(score_size: float, operand: float = FLOAT32_OPERAND) -> float
     True
     """
     return 2.0 * 4.0 * operand * (1.0 + score_size)
+
+
+# Regime map: fourth-order steps on a network's own clock, where no rate exceeds 1. A step of size h solves
+# equations whose rates are off by C h^4, C the sum of the coefficients of the fifth-order terms (below 1/20
+# for rates and derivatives of at most 1): 8e-5 of the largest rate. Fixed points have no such error.
+REGIME_STEP = 0.2
+REGIME_STEP_ERROR = REGIME_STEP**4 / 20.0
+
+# A mean |S error| is given to two decimals. Averages over a window and over its later half differ by more
+# than either is wrong, and the mean over pairs of that difference bounds the change of the mean error
+# (triangle inequality): a run ends when it is a tenth of the last decimal, and is settled below one.
+REGIME_RESIDUAL = 1e-3
+REGIME_CAP = 1e-2
