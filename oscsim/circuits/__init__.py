@@ -1,0 +1,7 @@
+"""From a layer to coupled oscillators with physical components; no simulator in here."""
+
+from oscsim.circuits.array import OscillatorArray, oscillator_array
+from oscsim.circuits.circuit import Circuit, lower_circuit
+from oscsim.circuits.design import CircuitDesign
+
+__all__ = ["Circuit", "CircuitDesign", "OscillatorArray", "lower_circuit", "oscillator_array"]

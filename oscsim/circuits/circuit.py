@@ -1,0 +1,140 @@
+"""A layer as a circuit: the dimensionless numbers every circuit simulator runs, and their physical scale."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oscsim.circuits.array import OscillatorArray, oscillator_array
+from oscsim.circuits.chip import built_capacitance, built_couplers, built_drive
+from oscsim.circuits.design import CircuitDesign
+from oscsim.circuits.validity import check_reciprocal, check_validity
+from oscsim.oscillators.oscillator import Oscillator
+from oscsim.phase_reduction.reduction import Reduction, reduce
+from oscsim.spec import PhaseLayerSpec
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Circuit:
+    """Batches of coupled oscillators in natural units: ``c x' = F(x) + sum_j kappa_ij s(x_j) - |kappa_ij| l(x_i)``.
+
+    Parameters
+    ----------
+    design : options it was made from; reduction : of one uncoupled oscillator.
+    array : what the layer asks for.
+    natural_s : seconds per natural unit of time; a carrier cycle is ``2 pi/w`` of them.
+    kappa : (M, n, n) couplers as built, signed, per natural unit of time; row = driven.
+    matrix : (B,) which of the M matrices a batch uses.
+    capacitance : (B, n) tuning capacitance as built, relative to nominal.
+    drive : (devices, B, n) device strengths, or None where all are nominal.
+    strength : epsilon, the largest locking strength relative to the carrier.
+    warnings : what is outside the range where the phase description is known to hold, in words.
+    """
+
+    design: CircuitDesign
+    reduction: Reduction
+    array: OscillatorArray
+    natural_s: float
+    kappa: Array
+    matrix: Indices
+    capacitance: Array
+    drive: Array | None
+    strength: float
+    warnings: tuple[str, ...]
+
+    @property
+    def oscillator(self) -> Oscillator:
+        """The family with its parameters."""
+        return self.reduction.oscillator
+
+    @property
+    def start(self) -> Array:
+        """(dimension, B, n) states on the limit cycle at the layer's initial phases."""
+        return self.reduction.state(self.array.start)
+
+    @property
+    def detuning(self) -> Array:
+        """(B, n) free frequency as built minus the carrier, rad per natural unit of time."""
+        return self.reduction.frequency(self.capacitance) - self.reduction.cycle.frequency
+
+    def injected(self, x: Array) -> Array:
+        """Coupling currents (ports, B, n) in states (dimension, B, n)."""
+        oscillator = self.oscillator
+        couplers = self.kappa[self.matrix]
+        signal, load = oscillator.signal(x), oscillator.load(x)
+        pulled = np.matmul(couplers, signal[..., None])[..., 0]
+        return pulled - np.abs(couplers).sum(axis=2) * load
+
+    def flow(self, x: Array) -> Array:
+        """``x'`` of the whole circuit (dimension, B, n): the plain definition that simulators are checked against."""
+        oscillator = self.oscillator
+        slope = oscillator.flow(x, self.capacitance, self.drive)
+        current = self.injected(x) * oscillator.admittance(self.capacitance)
+        for port, equation in enumerate(oscillator.ports):
+            slope[equation] += current[port]
+        return slope
+
+
+def lower_circuit(spec: PhaseLayerSpec, design: CircuitDesign) -> Circuit:
+    """Lower a layer to one chip: frequencies to tuning, couplings to couplers, then what the chip makes of them.
+
+    A pull ``p sin(theta_j - theta_i)`` takes the coupler ``kappa = p/b_1``, b_1 the sine harmonic of the
+    family's coupling function.
+
+    Raises
+    ------
+    LoweringError
+        coupling too strong or detuning too large for the family, or a reciprocal coupler for a coupling that
+        is not; the message says the nearest valid choice.
+    """
+    reduction, array = reduce(design.oscillator()), oscillator_array(spec)
+    carrier, w = 2.0 * np.pi * spec.carrier_hz, reduction.cycle.frequency
+    natural_s = w / carrier
+    per_natural = natural_s / spec.time_unit_s
+    check_reciprocal(reduction.oscillator, array)
+    strength = largest_pull(array.pull) / (carrier * spec.time_unit_s)
+    notes = check_validity(spec, design, reduction, array, strength)
+    kappa = array.pull * per_natural / reduction.coupling.strength
+    built, matrix = built_couplers(design, array, kappa)
+    wanted = w + array.detuning * per_natural
+    if design.trim == "loaded":
+        wanted = wanted - loading_shift(reduction, built[matrix])
+    nominal = reduction.tuned(wanted) if design.trim != "none" else textbook(reduction.oscillator, wanted / w)
+    return Circuit(
+        design=design,
+        reduction=reduction,
+        array=array,
+        natural_s=natural_s,
+        kappa=built,
+        matrix=matrix,
+        capacitance=built_capacitance(design, nominal, built[matrix]),
+        drive=built_drive(design, reduction.oscillator.devices, array.detuning.shape),
+        strength=strength,
+        warnings=notes,
+    )
+
+
+def largest_pull(pull: Array) -> float:
+    """Locking strength of the most strongly coupled oscillator against one other, rad / time unit.
+
+    Everything that pulls i, and what pulls j the other way: a for a mutual pair with a/2 each, about K for a
+    large network.
+    """
+    size = np.abs(pull)
+    return float((size.sum(axis=2)[:, :, None] + size.transpose(0, 2, 1)).max(initial=0.0))
+
+
+def loading_shift(reduction: Reduction, couplers: Array) -> Array:
+    """(B, n) first-order mean frequency shift by the couplers (B, n, n), rad per natural unit of time."""
+    coupling = reduction.coupling
+    return (
+        np.abs(couplers).sum(axis=2) * coupling.shift + couplers.sum(axis=2) * coupling.coefficients[0].real
+    )
+
+
+def textbook(oscillator: Oscillator, ratio: Array) -> Array:
+    """Tuning capacitance by the formula of the linear circuit: ``1/ratio^2`` for LC, ``1/ratio`` for RC."""
+    return 1.0 / ratio if oscillator.uniform_tuning else 1.0 / np.square(ratio)

@@ -1,0 +1,111 @@
+"""Relaxation oscillator: a capacitor charged and discharged between two thresholds."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oscsim.errors import ConfigError
+from oscsim.oscillators.oscillator import Array, Oscillator
+
+
+@dataclass(frozen=True)
+class Relaxation(Oscillator):
+    """``c v' = rate(s) (supply(s) - v) + u``, ``tau s' = tanh(g (h s - v)) - s``: time in units of R C.
+
+    A comparator with hysteresis decides whether the capacitor is charged (s near 1, towards +1/2) or discharged
+    (s near -1, towards -1/2; ``discharge`` times as fast): VO2-like devices. Voltages are relative to the middle
+    of the supply and in units of it, so thresholds of 0.3 and 0.7 of the supply are -0.2 and +0.2. The
+    comparator is smooth (gain g, time constant tau): its thresholds follow from the folds of
+    ``v = h s - atanh(s)/g``, and h is chosen so that they are at ``+-threshold``.
+
+    Coupling through a resistor: ``u = kappa (v_j - v_i)``.
+
+    Parameters
+    ----------
+    threshold : distance of either threshold from the middle, in units of the supply, below 1/2.
+    discharge : speed of discharging relative to charging.
+    comparator_gain : g, per unit of the supply.
+    comparator_time : tau in units of R C; it follows the tuning.
+    coupler : "resistor", or an ideal one-way "transconductance".
+    """
+
+    name: ClassVar[str] = "relaxation"
+    threshold: float = 0.2
+    discharge: float = 1.0
+    comparator_gain: float = 40.0
+    comparator_time: float = 0.02
+    coupler: Literal["resistor", "transconductance"] = "resistor"
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.threshold < 0.45:
+            raise ConfigError(f"threshold: given {self.threshold:g}, expected more than 0 and less than 0.45")
+        for name in ("discharge", "comparator_gain", "comparator_time"):
+            if not getattr(self, name) > 0.0:
+                raise ConfigError(f"{name}: given {getattr(self, name):g}, expected a number > 0")
+
+    @cached_property
+    def hysteresis(self) -> float:
+        """h, solved from the fold: ``h s - atanh(s)/g = threshold`` at ``s = sqrt(1 - 1/(g h))``."""
+        low, high = 1.0 / self.comparator_gain, 1.0 + self.threshold
+        for _ in range(100):  # bisection: the fold rises monotonically with h
+            h = 0.5 * (low + high)
+            s = np.sqrt(max(0.0, 1.0 - 1.0 / (self.comparator_gain * h)))
+            fold = h * s - np.arctanh(s) / self.comparator_gain
+            low, high = (h, high) if fold < self.threshold else (low, h)
+        return 0.5 * (low + high)
+
+    @property
+    def dimension(self) -> int:
+        return 2
+
+    @property
+    def devices(self) -> int:
+        return 1
+
+    def flow(self, x: Array, capacitance: Array | float = 1.0, drive: Array | None = None) -> Array:
+        v, s = x[0], x[1]
+        h = self.hysteresis if drive is None else self.hysteresis * drive[0]
+        rate = 0.5 * ((1.0 + self.discharge) + (1.0 - self.discharge) * s)
+        comparator = np.tanh(self.comparator_gain * (h * s - v))
+        return np.stack(
+            [rate * (0.5 * s - v) / capacitance, (comparator - s) / (self.comparator_time * capacitance)]
+        )
+
+    def admittance(self, capacitance: Array | float = 1.0) -> Array | float:
+        return 1.0 / capacitance
+
+    def jacobian(self, x: Array) -> Array:
+        v, s = x
+        rate, slope = (
+            0.5 * ((1.0 + self.discharge) + (1.0 - self.discharge) * s),
+            0.5 * (1.0 - self.discharge),
+        )
+        bend = self.comparator_gain / np.cosh(self.comparator_gain * (self.hysteresis * s - v)) ** 2
+        return np.array(
+            [
+                [-rate, 0.5 * rate + slope * (0.5 * s - v)],
+                [-bend / self.comparator_time, (bend * self.hysteresis - 1.0) / self.comparator_time],
+            ]
+        )
+
+    def signal(self, x: Array) -> Array:
+        return x[:1]
+
+    def load(self, x: Array) -> Array:
+        return x[:1] if self.reciprocal else np.zeros_like(x[:1])
+
+    def phasor(self, x: Array) -> NDArray[np.complex128]:
+        return x[0] / self.threshold - 1j * x[1]
+
+    def start(self) -> Array:
+        return np.array([0.0, 1.0])
+
+    def period_estimate(self) -> float:
+        branch = np.log((0.5 + self.threshold) / (0.5 - self.threshold))
+        return float(branch * (1.0 + 1.0 / self.discharge) + 8.0 * self.comparator_time)
+
+    def relaxation_estimate(self) -> float:
+        return 1.0
