@@ -23,6 +23,7 @@ from oscsim.cli.model_file import load_model, named
 from oscsim.cli.options import read_text, settings_by_target, split_settings, target_config, text_file
 from oscsim.cli.output import Output
 from oscsim.cli.progress import Steps
+from oscsim.cli.regime import regime
 from oscsim.cli.tables import show_doctor, show_info, show_plan, show_result, show_trials
 from oscsim.cli.train import train
 from oscsim.errors import ConfigError
@@ -238,7 +239,7 @@ def doctor(json: arg.Json = None) -> None:
     )
 
 
-for _command in (bench, train, evaluate, generate, diagnose):
+for _command in (bench, train, evaluate, generate, diagnose, regime):
     app.command()(_command)
 
 

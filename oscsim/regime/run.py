@@ -1,0 +1,131 @@
+"""One seed of one cell: the network's steady state held against the closed form."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oscsim.closed_form import synchronization
+from oscsim.locked_state import locked_state
+from oscsim.regime.cell import Cell
+from oscsim.regime.conventions import CONVENTIONS, self_consistent_order
+from oscsim.regime.steady import LONGEST_SPAN, Steady, steady_states
+from oscsim.tolerance import LOCK_THRESHOLD, REGIME_CAP
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The closed form with one order parameter r against one network; means over the pairs i < j.
+
+    Parameters
+    ----------
+    order : r; mean_error, max_error : of ``|S_network - S_closed_form|``, S in units of J <= 1.
+    lock_agreement : share of pairs on which both say locked, or both say not.
+    locked_share : share of pairs that the closed form locks.
+    """
+
+    order: float
+    mean_error: float
+    max_error: float
+    lock_agreement: float
+    locked_share: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one seed of a cell gave.
+
+    Parameters
+    ----------
+    seed : of frequencies and initial phases.
+    settled : whether ``change`` is at most REGIME_CAP; the run counts in every mean either way.
+    change, max_change : mean and largest change of S over pairs when only the later half of the averaging
+        span is used; no mean error above is less certain than ``change``.
+    at_rest : whether the whole network rotates at one frequency; locked_share : of pairs, in the network.
+    oracle_error : largest |S - S_exact| over pairs, S_exact the Newton state of a network at rest or the
+        exact pair law of two oscillators; None where no exact answer is known.
+    agreement : convention -> :class:`Agreement`, in the order of CONVENTIONS.
+    """
+
+    seed: int
+    settled: bool
+    change: float
+    max_change: float
+    at_rest: bool
+    locked_share: float
+    oracle_error: float | None
+    agreement: dict[str, Agreement]
+
+
+def simulate(cell: Cell, seeds: Sequence[int], longest_span: float = LONGEST_SPAN) -> list[Run]:
+    """Integrate the networks of some seeds side by side and compare each with the closed form.
+
+    ``S_network_ij = J_ij Re <exp(i(theta_i - theta_j))>``, locked where ``|<.>| >= 0.99``; the closed form
+    is ``S_ij = J_ij sqrt(1 - (d_ij/(K r J_ij))^2)`` where ``d_ij <= K r J_ij``, else 0 (docs/spec.md
+    sections 2 and 4), with r of every convention. The diagonal counts nowhere.
+
+    >>> run, = simulate(Cell(2, 0.1, 1.313, 1.313), [0])
+    >>> run.at_rest, run.agreement["one"].max_error < 1e-9  # two oscillators obey the pair law, r = 1
+    (True, True)
+    """
+    draws = [cell.draw(seed) for seed in seeds]
+    omega, theta = (np.stack([draw[part] for draw in draws]) for part in (0, 1))
+    coupling = np.exp(-cell.alpha * np.square(omega[:, :, None] - omega[:, None, :]))
+    states = steady_states(omega, theta, coupling, cell.gain, longest_span)
+    return [
+        _run(cell, *parts) for parts in zip(seeds, omega, theta, coupling, states, strict=True)
+    ]  # fmt: skip
+
+
+def _run(cell: Cell, seed: int, omega: Array, theta: Array, coupling: Array, state: Steady) -> Run:
+    pairs = np.triu_indices(cell.n, 1)
+    j, mean, change = coupling[pairs], state.mean[pairs], coupling[pairs] * state.change[pairs]
+    sync, locked = j * mean.real, np.abs(mean) >= LOCK_THRESHOLD
+    d = np.abs(omega[:, None] - omega[None, :])[pairs]
+    orders = {
+        "given": float(np.abs(np.exp(1j * theta).mean())),
+        "steady": state.order,
+        "one": 1.0,
+        "self-consistent": self_consistent_order(omega, coupling, cell.gain),
+    }
+    return Run(
+        seed=int(seed),
+        settled=bool(change.mean() <= REGIME_CAP),
+        change=float(change.mean()),
+        max_change=float(change.max()),
+        at_rest=state.at_rest,
+        locked_share=float(locked.mean()),
+        oracle_error=_oracle_error(cell, omega, coupling, state, sync),
+        agreement={name: _agreement(j, d, cell.gain, orders[name], sync, locked) for name in CONVENTIONS},
+    )
+
+
+def _agreement(
+    j: Array, d: Array, gain: float, r: float, sync: Array, locked: NDArray[np.bool_]
+) -> Agreement:
+    a = gain * r * j
+    error, predicted = np.abs(sync - synchronization(j, d, a)), d <= a
+    return Agreement(
+        order=r,
+        mean_error=float(error.mean()),
+        max_error=float(error.max()),
+        lock_agreement=float((predicted == locked).mean()),
+        locked_share=float(predicted.mean()),
+    )
+
+
+def _oracle_error(cell: Cell, omega: Array, coupling: Array, state: Steady, sync: Array) -> float | None:
+    pairs = np.triu_indices(cell.n, 1)
+    if cell.n == 2:
+        d, j = np.abs(np.diff(omega)), coupling[pairs]
+        return float(np.abs(sync - synchronization(j, d, cell.gain * j)).max())
+    if not state.at_rest:
+        return None
+    exact = locked_state(coupling * (cell.gain / cell.n), omega, causal=False)
+    if exact is None:
+        return None
+    cosine = np.cos(exact.theta[:, None] - exact.theta[None, :])[pairs]
+    return float(np.abs(sync - coupling[pairs] * cosine).max())
