@@ -1,5 +1,5 @@
 """Hardware targets: one interface, one folder per backend."""
 
-from hw_targets.registry import get_target, target_names
+from hw_targets.registry import circuit_names, get_target, target_names
 
-__all__ = ["get_target", "target_names"]
+__all__ = ["circuit_names", "get_target", "target_names"]

@@ -29,7 +29,10 @@ Settings = Annotated[
 TargetSettings = Annotated[
     list[str] | None, typer.Option("--set", metavar="TARGET.OPTION=VALUE", help="Target option; repeatable.")
 ]
-Targets = Annotated[list[str] | None, typer.Option("--target", help="Repeat for several; default: all.")]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option("--target", help="Repeat for several; default: those that promise the closed form."),
+]
 Checkpoint = Annotated[
     str, typer.Argument(help=f"A model file, or '{SHIPPED}' for the one that came with this package.")
 ]

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from hw_targets import get_target, target_names
+from hw_targets import circuit_names, get_target, target_names
 from oscsim.cli import arguments as arg
 from oscsim.cli.bench import bench
 from oscsim.cli.describe import describe, summary
@@ -155,7 +155,7 @@ def solve(layer_file: arg.LayerFile, output: arg.ResultFile = None, json: arg.Js
 @app.command()
 def run(
     layer_file: arg.LayerFile,
-    target: Annotated[str, typer.Option(help=f"One of {', '.join(target_names())}.")],
+    target: Annotated[str, typer.Option(help=f"One of {', '.join(target_names() + circuit_names())}.")],
     settings: arg.Settings = None,
     plan: Annotated[bool, typer.Option("--plan", help="Only print the lowering; needs no backend.")] = False,
     output: arg.ResultFile = None,

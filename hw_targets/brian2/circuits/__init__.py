@@ -1,0 +1,1 @@
+"""Oscillator circuits on Brian2: voltages and currents of every node, not phases."""
