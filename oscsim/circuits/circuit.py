@@ -19,7 +19,7 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Circuit:
-    """Batches of coupled oscillators in natural units: ``c x' = F(x) + sum_j kappa_ij s(x_j) - |kappa_ij| l(x_i)``.
+    """Batches of coupled oscillators, ``c x' = F(x) + sum_j kappa_ij s(x_j) - |kappa_ij| l(x_i)``.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Circuit:
         return pulled - np.abs(couplers).sum(axis=2) * load
 
     def flow(self, x: Array) -> Array:
-        """``x'`` of the whole circuit (dimension, B, n): the plain definition that simulators are checked against."""
+        """``x'`` of the whole circuit (dimension, B, n): the definition that simulators are checked against."""
         oscillator = self.oscillator
         slope = oscillator.flow(x, self.capacitance, self.drive)
         current = self.injected(x) * oscillator.admittance(self.capacitance)
@@ -79,7 +79,7 @@ class Circuit:
 
 
 def lower_circuit(spec: PhaseLayerSpec, design: CircuitDesign) -> Circuit:
-    """Lower a layer to one chip: frequencies to tuning, couplings to couplers, then what the chip makes of them.
+    """Lower a layer to one chip: frequencies to tuning, couplings to couplers, then how the chip builds them.
 
     A pull ``p sin(theta_j - theta_i)`` takes the coupler ``kappa = p/b_1``, b_1 the sine harmonic of the
     family's coupling function.

@@ -16,7 +16,7 @@ FAMILIES: dict[str, type[Any]] = {family.name: family for family in (LC, Ring, R
 
 
 class CircuitDesign(Imperfections):
-    """Options every circuit simulator shares; those of one family are None where the family has its own default.
+    """Options every circuit simulator shares; one of a family is None where the family has its own default.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where a circuit may be described by its phases at all: refused, or warned, with the nearest valid choice."""
+"""Where a circuit may be described by its phases at all: refused or warned, with the nearest valid choice."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ from oscsim.oscillators.oscillator import Oscillator
 from oscsim.phase_reduction.reduction import Reduction
 from oscsim.spec import PhaseLayerSpec
 
-# Coupling relative to the contraction of amplitudes, per radian. Measured on LC pairs: up to 0.35 the errors of
-# docs/circuits.md hold; at 1 amplitudes collapse as soon as a pair does not lock.
+# Coupling relative to the contraction of amplitudes, per radian. Measured on LC pairs: up to 0.35 the errors
+# of docs/circuits.md hold; at 1 amplitudes collapse as soon as a pair does not lock.
 LARGEST_SAFE, LARGEST = 0.35, 1.0
 # A fast amplitude does not help for ever: above this the averaging over a turn is itself in doubt.
 LARGEST_STRENGTH = 0.3
@@ -30,8 +30,8 @@ def check_reciprocal(oscillator: Oscillator, array: OscillatorArray) -> None:
     if np.abs(pull - pull.transpose(0, 2, 1)).max(initial=0.0) > 1e-12 * np.abs(pull).max(initial=0.0):
         one_way = "inverter" if oscillator.name == "ring" else "transconductance"
         raise LoweringError(
-            f"family {oscillator.name}: given a coupling that is not symmetric ({array.dynamics} dynamics), but a "
-            f"resistor acts both ways; choose coupler={one_way}"
+            f"family {oscillator.name}: given a coupling that is not symmetric ({array.dynamics} dynamics), but "
+            f"a resistor acts both ways; choose coupler={one_way}"
         )
 
 
@@ -52,14 +52,14 @@ def check_validity(
     nearest = f"nearest valid: time_unit_s={slower:.3g}{_larger_mu(design, strength)}"
     if strength >= LARGEST * limit:
         raise LoweringError(
-            f"family {design.family}: locking strength {strength:.3g} of the carrier given, amplitudes recover at "
-            f"{reduction.contraction:.3g} per radian; at a ratio of {strength / limit:.3g} they collapse, expected "
-            f"at most {LARGEST_SAFE}; {nearest}"
+            f"family {design.family}: locking strength {strength:.3g} of the carrier given, amplitudes recover "
+            f"at {reduction.contraction:.3g} per radian; at a ratio of {strength / limit:.3g} they collapse, "
+            f"expected at most {LARGEST_SAFE}; {nearest}"
         )
     if detuning > design.tuning_range:
         raise LoweringError(
-            f"family {design.family}: frequencies up to {detuning:.3g} of the carrier away given, tuning reaches "
-            f"{design.tuning_range:g}; {nearest}"
+            f"family {design.family}: frequencies up to {detuning:.3g} of the carrier away given, tuning "
+            f"reaches {design.tuning_range:g}; {nearest}"
         )
     if strength > LARGEST_SAFE * limit:
         return (
