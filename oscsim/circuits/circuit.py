@@ -69,7 +69,7 @@ class Circuit:
         return pulled - np.abs(couplers).sum(axis=2) * load
 
     def flow(self, x: Array) -> Array:
-        """``x'`` of the whole circuit (dimension, B, n): the definition that simulators are checked against."""
+        """``x'`` of the whole circuit (dimension, B, n): the definition simulators are checked against."""
         oscillator = self.oscillator
         slope = oscillator.flow(x, self.capacitance, self.drive)
         current = self.injected(x) * oscillator.admittance(self.capacitance)

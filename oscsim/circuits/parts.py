@@ -76,7 +76,7 @@ class RelaxationParts(Parts):
 
 @dataclass(frozen=True, eq=False)
 class StuartLandauParts(Parts):
-    """``C Z' = [j g + (G/2)(1 + j shear)(1 - |Z/V0|^2)] Z + I_c``; g ``gyration_s``, G (B, n) ``limiting_s``."""
+    """``C Z' = [j g + (G/2)(1 + j shear)(1 - |Z/V0|^2)] Z + I_c``, G ``limiting_s`` (B, n)."""
 
     gyration_s: float
     limiting_s: Array

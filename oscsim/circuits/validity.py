@@ -30,8 +30,8 @@ def check_reciprocal(oscillator: Oscillator, array: OscillatorArray) -> None:
     if np.abs(pull - pull.transpose(0, 2, 1)).max(initial=0.0) > 1e-12 * np.abs(pull).max(initial=0.0):
         one_way = "inverter" if oscillator.name == "ring" else "transconductance"
         raise LoweringError(
-            f"family {oscillator.name}: given a coupling that is not symmetric ({array.dynamics} dynamics), but "
-            f"a resistor acts both ways; choose coupler={one_way}"
+            f"family {oscillator.name}: given a coupling that is not symmetric ({array.dynamics} dynamics), "
+            f"but a resistor acts both ways; choose coupler={one_way}"
         )
 
 
@@ -52,8 +52,8 @@ def check_validity(
     nearest = f"nearest valid: time_unit_s={slower:.3g}{_larger_mu(design, strength)}"
     if strength >= LARGEST * limit:
         raise LoweringError(
-            f"family {design.family}: locking strength {strength:.3g} of the carrier given, amplitudes recover "
-            f"at {reduction.contraction:.3g} per radian; at a ratio of {strength / limit:.3g} they collapse, "
+            f"family {design.family}: locking strength {strength:.3g} of the carrier given, amplitudes "
+            f"recover at {reduction.contraction:.3g} per radian; at a ratio of {strength / limit:.3g} they collapse, "
             f"expected at most {LARGEST_SAFE}; {nearest}"
         )
     if detuning > design.tuning_range:
