@@ -14,9 +14,9 @@ from oscsim.cli.sweep_progress import SweepProgress
 from oscsim.io import atomic_write
 from oscsim.regime.blocks import MANIFEST
 from oscsim.regime.conventions import CONVENTIONS
+from oscsim.regime.grid import Grid, sweep
 from oscsim.regime.row import Row, csv_text
 from oscsim.regime.steady import LONGEST_SPAN
-from oscsim.regime.sweep import Grid, sweep
 from oscsim.tolerance import REGIME_CAP
 
 QUICK: dict[str, Any] = {"n": (2, 8, 32), "spread": (0.1, 0.3, 0.5, 1.0), "gain": (1.313,), "seeds": 4}

@@ -2,10 +2,10 @@
 
 from oscsim.regime.cell import Cell
 from oscsim.regime.conventions import CONVENTIONS, self_consistent_order
+from oscsim.regime.grid import Grid, sweep
 from oscsim.regime.row import Row, csv_text, packaged_map, read_csv, rows_of
 from oscsim.regime.run import Agreement, Run, simulate
 from oscsim.regime.steady import Steady, steady_states
-from oscsim.regime.sweep import Grid, sweep
 
 __all__ = [
     "CONVENTIONS",
