@@ -67,7 +67,7 @@ class CircuitDesign(Imperfections):
             an option that belongs to another family (it would be ignored), or an impossible one.
         """
         family = FAMILIES[self.family]
-        known: dict[str, str] = {_OPTION.get(name, name): name for name in family.__dataclass_fields__}
+        known = {_OPTION[name] if name in _OPTION else name: name for name in family.__dataclass_fields__}
         given = {name: getattr(self, name) for name in _FAMILY_OPTIONS if getattr(self, name) is not None}
         for name, value in given.items():
             if name not in known:

@@ -53,8 +53,8 @@ def check_validity(
     if strength >= LARGEST * limit:
         raise LoweringError(
             f"family {design.family}: locking strength {strength:.3g} of the carrier given, amplitudes "
-            f"recover at {reduction.contraction:.3g} per radian; at a ratio of {strength / limit:.3g} they collapse, "
-            f"expected at most {LARGEST_SAFE}; {nearest}"
+            f"recover at {reduction.contraction:.3g} per radian; at a ratio of {strength / limit:.3g} they "
+            f"collapse, expected at most {LARGEST_SAFE}; {nearest}"
         )
     if detuning > design.tuning_range:
         raise LoweringError(
