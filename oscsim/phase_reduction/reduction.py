@@ -76,6 +76,11 @@ class Reduction:
 
         return frequency_near(flow, jacobian, self.cycle.states[0], self.cycle.period * root)
 
+    @property
+    def reach(self) -> tuple[float, float]:
+        """Tuning capacitances between which :meth:`frequency` is known."""
+        return (0.0, np.inf) if self.oscillator.uniform_tuning else (_LOWEST, _HIGHEST)
+
     def frequency(self, capacitance: Array) -> Array:
         """Free frequency at tuning capacitances, rad per natural unit of time; LC between 0.69 and 1.45."""
         if self.oscillator.uniform_tuning:
