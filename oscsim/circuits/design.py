@@ -67,7 +67,7 @@ class CircuitDesign(Imperfections):
             an option that belongs to another family (it would be ignored), or an impossible one.
         """
         family = FAMILIES[self.family]
-        known = {_OPTION[name] if name in _OPTION else name: name for name in family.__dataclass_fields__}
+        known = {"stage_gain" if name == "gain" else name: name for name in family.__dataclass_fields__}
         given = {name: getattr(self, name) for name in _FAMILY_OPTIONS if getattr(self, name) is not None}
         for name, value in given.items():
             if name not in known:
@@ -78,7 +78,6 @@ class CircuitDesign(Imperfections):
         return family(**{known[name]: value for name, value in given.items()})
 
 
-_OPTION = {"gain": "stage_gain"}
 _FAMILY_OPTIONS = (
     "coupler", "mu", "shear", "stages", "stage_gain", "threshold", "discharge", "comparator_gain",
     "comparator_time",
