@@ -11,10 +11,10 @@ from oscsim.closed_form import synchronization
 Array = NDArray[np.float64]
 
 CONVENTIONS: Mapping[str, str] = MappingProxyType({
-    "given": "r of the phases the network starts from, uniform on [0, 2 pi)",
-    "steady": "r(t) of the network, averaged over time in its steady state",
+    "given": "r of the phases the network starts from, drawn uniformly from [0, 2π)",
+    "steady": "r(t) = |(1/N) Σ exp(iθ)| of the network, averaged over time in its steady state",
     "one": "r = 1",
-    "self-consistent": "largest r with r^2 = mean of the closed form's own cos psi*",
+    "self-consistent": "the largest r with r² = mean over all i, j of the closed form's own cos ψ*",
 })  # fmt: skip
 _ITERATIONS = 100_000
 _TOLERANCE = 1e-15
