@@ -16,7 +16,7 @@ Indices = NDArray[np.int64]
 class OscillatorArray:
     """Batches of n oscillators, ``theta_i' = detuning_i + sum_j pull_ij sin(theta_j - theta_i)``.
 
-    pair: one batch per distinct cell, two oscillators pulling each other with a/2 each, so that
+    pair: one batch per distinct cell (or per cell), two oscillators pulling each other with a/2 each, so that
     psi = theta_0 - theta_1 obeys ``psi' = d - a sin psi``. network: one batch per head and channel.
     clamped: one batch per head and channel, first the N driven oscillators (detuning 0), then the N held
     ones, which nothing pulls and which run at the carrier.
@@ -51,8 +51,13 @@ class OscillatorArray:
         return self.detuning.shape[1]
 
 
-def oscillator_array(spec: PhaseLayerSpec) -> OscillatorArray:
+def oscillator_array(spec: PhaseLayerSpec, distinct: bool = False) -> OscillatorArray:
     """The oscillators a layer asks for, with ideal frequencies and couplings.
+
+    Parameters
+    ----------
+    distinct : whether every cell of a pair layer is a batch of its own, even where cells are equal: on a chip
+        with random deviations they are not.
 
     >>> from oscsim import FixedOrder, FrequencyCoupling
     >>> spec = PhaseLayerSpec(omega=[[[0.0], [0.5]]], theta=[[[0.0], [0.0]]], gain=[1.0],
@@ -60,20 +65,23 @@ def oscillator_array(spec: PhaseLayerSpec) -> OscillatorArray:
     >>> oscillator_array(spec).detuning.tolist()
     [[0.0, -0.0], [0.25, -0.25]]
     """
-    return {"pair": _pair, "network": _network, "clamped": _clamped}[spec.dynamics](spec)
+    if spec.dynamics == "pair":
+        return _pair(spec, distinct)
+    return {"network": _network, "clamped": _clamped}[spec.dynamics](spec)
 
 
-def _pair(spec: PhaseLayerSpec) -> OscillatorArray:
+def _pair(spec: PhaseLayerSpec, distinct: bool) -> OscillatorArray:
     d = pair_terms.mismatch(spec)
     j = pair_terms.coupling(spec, d)
     a, psi = pair_terms.locking_strength(spec, j), pair_terms.initial_difference(spec, d, j)
     allowed = np.broadcast_to(pair_terms.unmasked(spec), d.shape)
-    # cells that are equal in every number are equal circuits: one of each is enough
     rows = np.stack([d[allowed], a[allowed], psi[allowed]], axis=1) + 0.0
-    distinct, back = np.unique(rows, axis=0, return_inverse=True)
+    back = np.arange(len(rows))
+    if not distinct:  # cells that are equal in every number are equal circuits: one of each is enough
+        rows, back = np.unique(rows, axis=0, return_inverse=True)
     cell = np.full(d.shape, -1)
     cell[allowed] = back.ravel()
-    d, a, psi = distinct.T
+    d, a, psi = rows.T
     pull = np.zeros((len(a), 2, 2))
     pull[:, 0, 1] = pull[:, 1, 0] = 0.5 * a
     start = np.stack([psi, np.zeros_like(psi)], axis=1)

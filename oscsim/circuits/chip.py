@@ -1,29 +1,125 @@
-"""From wanted to built: codes, mismatch, stuck couplers, parasitics of one chip instance."""
+"""From wanted to built: tuning codes, mismatch and parasitics of one chip instance, and the record of it."""
+
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from oscsim.circuits.array import OscillatorArray
-from oscsim.circuits.imperfections import Imperfections
+from oscsim.circuits.couplers import BuiltCouplers, largest_code
+from oscsim.circuits.design import CircuitDesign
+from oscsim.errors import LoweringError
+from oscsim.phase_reduction.reduction import Reduction
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 
-def built_couplers(
-    chip: Imperfections, array: OscillatorArray, kappa: Array
-) -> tuple[Array, NDArray[np.int64]]:
-    """Couplers (M, n, n) of one chip and which of them each batch uses (B,)."""
-    del chip
-    return kappa, array.matrix
+@dataclass(frozen=True, eq=False)
+class BuiltTuning:
+    """Wanted free frequencies as programmed.
+
+    Parameters
+    ----------
+    frequency : (B, n) rad per natural unit of time; codes : (B, n) or None for continuous tuning.
+    saturated : oscillators beyond the tuning range.
+    """
+
+    frequency: Array
+    codes: Indices | None
+    saturated: int
 
 
-def built_capacitance(chip: Imperfections, capacitance: Array, kappa: Array) -> Array:
-    """Tuning capacitances (B, n) of one chip; kappa (B, n, n) are the couplers it has."""
-    del chip, kappa
-    return capacitance
+@dataclass(frozen=True, eq=False)
+class ChipReport:
+    """What was built, for plans and netlists.
+
+    Parameters
+    ----------
+    design : options of the chip; couplers, tuning : of it; dropped : couplers (pair: cells) that its topology
+        lacks.
+    """
+
+    design: CircuitDesign
+    couplers: BuiltCouplers
+    tuning: BuiltTuning
+    dropped: int
+
+    def entries(self) -> dict[str, Any]:
+        """Plain JSON: counts, resolutions relative to the largest coupling and to the carrier, seeds."""
+        design, couplers = self.design, self.couplers
+        entries: dict[str, Any] = {"imperfections": list(design.imperfect), "couplers": couplers.total}
+        if design.topology != "all":
+            entries["dropped_couplers"] = self.dropped
+        if design.coupling_bits is not None:
+            entries["coupling_codes"] = largest_code(design.coupling_bits)
+            entries["coupling_lsb"] = design.coupling_range / largest_code(design.coupling_bits)
+            entries["saturated_couplers"] = couplers.saturated
+        if design.crossbar_size is not None:
+            entries["crossbar_tiles"] = couplers.tiles
+            entries["finest_tile_lsb"] = entries["coupling_lsb"] * couplers.finest
+        if design.missing_couplers:
+            entries["missing_couplers"] = couplers.missing
+        if design.frequency_bits is not None:
+            entries["frequency_codes"] = largest_code(design.frequency_bits)
+            entries["frequency_lsb"] = design.tuning_range / largest_code(design.frequency_bits)
+            entries["saturated_frequencies"] = self.tuning.saturated
+        return {**entries, **design.seeds}
 
 
-def built_drive(chip: Imperfections, devices: int, shape: tuple[int, int]) -> Array | None:
-    """Device strengths (devices, B, n) of one chip, or None where all are nominal."""
-    del chip, devices, shape
-    return None
+def built_tuning(design: CircuitDesign, carrier: float, wanted: Array) -> BuiltTuning:
+    """Free frequencies (B, n) as a frequency code says them, steps of ``tuning_range/(2^(bits-1) - 1)``."""
+    if design.frequency_bits is None:
+        return BuiltTuning(wanted, None, 0)
+    last = largest_code(design.frequency_bits)
+    step = float(carrier * design.tuning_range / last)
+    steps = (wanted - carrier) / step
+    codes = np.clip(np.rint(steps), -last, last).astype(np.int64)
+    beyond = int((np.abs(steps) > last * (1.0 + 1e-12)).sum())
+    return BuiltTuning(np.asarray(carrier + codes * step, np.float64), codes, beyond)
+
+
+def built_capacitance(design: CircuitDesign, reduction: Reduction, capacitance: Array, kappa: Array) -> Array:
+    """Tuning capacitances (B, n) of one chip; kappa (B, n, n) are the couplers it has.
+
+    Connected couplers add ``parasitic_ratio`` of the nominal capacitor each; then mismatch moves the free
+    frequency by a factor ``1 + frequency_mismatch x``, x standard normal.
+
+    Raises
+    ------
+    LoweringError
+        an oscillator so far off that its frequency is not known any more.
+    """
+    built = capacitance + design.parasitic_ratio * (kappa != 0).sum(axis=2)
+    _check_reach(reduction, built, "parasitic_ratio", design.parasitic_ratio)
+    if design.frequency_mismatch:
+        factor = 1.0 + design.frequency_mismatch * design.drawn("frequency_mismatch").standard_normal(
+            built.shape
+        )
+        wanted = reduction.frequency(built) * factor
+        built = reduction.tuned(wanted)
+        if np.abs(reduction.frequency(built) / wanted - 1.0).max(initial=0.0) > 1e-9:
+            _refuse("frequency_mismatch", design.frequency_mismatch)
+    return built
+
+
+def _check_reach(reduction: Reduction, capacitance: Array, option: str, value: float) -> None:
+    low, high = reduction.reach
+    if capacitance.min(initial=1.0) < low or capacitance.max(initial=1.0) > high:
+        _refuse(option, value)
+
+
+def _refuse(option: str, value: float) -> None:
+    raise LoweringError(
+        f"option '{option}': given {value:g}, which moves an oscillator beyond the frequencies that are "
+        "known for its family (about 20 % of the carrier); choose a smaller one, or a layer with less "
+        "detuning (a longer time_unit_s)"
+    )
+
+
+def built_drive(design: CircuitDesign, devices: int, shape: tuple[int, int]) -> Array | None:
+    """Device strengths (devices, B, n) of one chip, ``1 + device_mismatch x``; None where all are nominal."""
+    if not design.device_mismatch:
+        return None
+    drawn = design.drawn("device_mismatch").standard_normal((devices, *shape))
+    return np.maximum(1.0 + design.device_mismatch * drawn, 0.0)

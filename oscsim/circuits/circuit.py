@@ -6,10 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oscsim.circuits.array import OscillatorArray, oscillator_array
-from oscsim.circuits.chip import built_capacitance, built_couplers, built_drive
+from oscsim.circuits.chip import ChipReport, built_capacitance, built_drive, built_tuning
+from oscsim.circuits.couplers import built_couplers
 from oscsim.circuits.design import CircuitDesign
+from oscsim.circuits.topology import wired
 from oscsim.circuits.validity import check_reciprocal, check_validity
 from oscsim.oscillators.oscillator import Oscillator
+from oscsim.phase_reduction.coupling_function import CouplingFunction
 from oscsim.phase_reduction.reduction import Reduction, reduce
 from oscsim.spec import PhaseLayerSpec
 
@@ -24,12 +27,13 @@ class Circuit:
     Parameters
     ----------
     design : options it was made from; reduction : of one uncoupled oscillator.
-    array : what the layer asks for.
+    array : what the layer asks for, of the couplers (pair: cells) that the chip's topology has.
     natural_s : seconds per natural unit of time; a carrier cycle is ``2 pi/w`` of them.
     kappa : (M, n, n) couplers as built, signed, per natural unit of time; row = driven.
     matrix : (B,) which of the M matrices a batch uses.
     capacitance : (B, n) tuning capacitance as built, relative to nominal.
     drive : (devices, B, n) device strengths, or None where all are nominal.
+    chip : record of what was built: codes, saturation, dropped couplers, tiles, seeds.
     strength : epsilon, the largest locking strength relative to the carrier.
     warnings : what is outside the range where the phase description is known to hold, in words.
     """
@@ -42,6 +46,7 @@ class Circuit:
     matrix: Indices
     capacitance: Array
     drive: Array | None
+    chip: ChipReport
     strength: float
     warnings: tuple[str, ...]
 
@@ -57,8 +62,23 @@ class Circuit:
 
     @property
     def detuning(self) -> Array:
-        """(B, n) free frequency as built minus the carrier, rad per natural unit of time."""
-        return self.reduction.frequency(self.capacitance) - self.reduction.cycle.frequency
+        """(B, n) free frequency as built minus the carrier, rad per natural unit of time.
+
+        Device mismatch counts to first order, through the phase response.
+        """
+        free = self.reduction.frequency(self.capacitance) - self.reduction.cycle.frequency
+        if self.drive is None:
+            return free
+        return free + np.tensordot(self.reduction.device_response, self.drive - 1.0, axes=1)
+
+    @property
+    def coupling(self) -> CouplingFunction:
+        """Coupling function of the family behind the couplers' delay: harmonic n is 2 atan(n w tau/2) late."""
+        coupling, delay = self.reduction.coupling, self.design.coupling_delay_s / self.natural_s
+        if delay == 0.0:
+            return coupling
+        n = np.arange(len(coupling.coefficients))
+        return coupling.delayed(2.0 * np.arctan(0.5 * n * self.reduction.cycle.frequency * delay))
 
     def injected(self, x: Array) -> Array:
         """Coupling currents (ports, B, n) in states (dimension, B, n)."""
@@ -90,28 +110,36 @@ def lower_circuit(spec: PhaseLayerSpec, design: CircuitDesign) -> Circuit:
         coupling too strong or detuning too large for the family, or a reciprocal coupler for a coupling that
         is not; the message says the nearest valid choice.
     """
-    reduction, array = reduce(design.oscillator()), oscillator_array(spec)
+    reduction, wanted_array = reduce(design.oscillator()), oscillator_array(spec, design.distinct)
+    check_reciprocal(reduction.oscillator, wanted_array)
+    array, dropped = wired(design, wanted_array, reduction.oscillator.reciprocal)
     carrier, w = 2.0 * np.pi * spec.carrier_hz, reduction.cycle.frequency
     natural_s = w / carrier
     per_natural = natural_s / spec.time_unit_s
-    check_reciprocal(reduction.oscillator, array)
     strength = largest_pull(array.pull) / (carrier * spec.time_unit_s)
     notes = check_validity(spec, design, reduction, array, strength)
     kappa = array.pull * per_natural / reduction.coupling.strength
-    built, matrix = built_couplers(design, array, kappa)
+    couplers = built_couplers(design, array, kappa)
+    built = couplers.kappa[couplers.matrix]
     wanted = w + array.detuning * per_natural
     if design.trim == "loaded":
-        wanted = wanted - loading_shift(reduction, built[matrix])
-    nominal = reduction.tuned(wanted) if design.trim != "none" else textbook(reduction.oscillator, wanted / w)
+        wanted = wanted - loading_shift(reduction, built)
+    tuning = built_tuning(design, w, wanted)
+    nominal = (
+        textbook(reduction.oscillator, tuning.frequency / w)
+        if design.trim == "none"
+        else reduction.tuned(tuning.frequency)
+    )
     return Circuit(
         design=design,
         reduction=reduction,
         array=array,
         natural_s=natural_s,
-        kappa=built,
-        matrix=matrix,
-        capacitance=built_capacitance(design, nominal, built[matrix]),
+        kappa=couplers.kappa,
+        matrix=couplers.matrix,
+        capacitance=built_capacitance(design, reduction, nominal, built),
         drive=built_drive(design, reduction.oscillator.devices, array.detuning.shape),
+        chip=ChipReport(design, couplers, tuning, dropped),
         strength=strength,
         warnings=notes,
     )
