@@ -21,7 +21,7 @@ WOBBLE_TURNS = 0.5
 
 
 @cache
-def _cumulative_bump() -> tuple[Array, Array]:
+def cumulative_bump() -> tuple[Array, Array]:
     """Integral of ``exp(-1/(t(1-t)))`` over (0, t), normalised to end at 1, on a fine grid."""
     grid = np.linspace(0.0, 1.0, 2**16 + 1)
     bump = np.zeros_like(grid)
@@ -41,7 +41,7 @@ def window(count: int, beat: float) -> Array:
     >>> abs(float(window(200, beat=130.0) @ np.cos(2 * np.pi * t / 130.0))) < 1e-9
     True
     """
-    grid, total = _cumulative_bump()
+    grid, total = cumulative_bump()
     t, length = np.arange(count, dtype=np.float64), count - 1.0 - beat
     if beat > 0:
         weights = np.interp(t / length, grid, total) - np.interp((t - beat) / length, grid, total)
