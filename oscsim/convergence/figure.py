@@ -1,0 +1,81 @@
+"""The three laws as a picture: error against the strength of coupling, and across the locking edge."""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from oscsim.convergence.study import Law, Row, Study
+
+WORDS = {
+    "own": "circuit – own phase reduction",
+    "floor": "own phase reduction – closed form",
+    "closed": "circuit – closed form",
+}
+COLOURS = {"own": "#0b6e99", "floor": "#888888", "closed": "#c8553d"}
+MARKS = {"own": "o", "floor": "s", "closed": "^"}
+
+
+def png(study: Study) -> bytes:
+    """One panel per kind of layer with its laws, and one with the pairs along d/a.
+
+    >>> from oscsim.circuits import CircuitDesign
+    >>> row = Row("pair", 2, 0.8, 0, 0.01, 1e-4, 2e-4, 3e-4, 1.0, 1.0, True, "settled")
+    >>> png(Study(CircuitDesign(), (row,)))[:4]
+    b'\\x89PNG'
+    """
+    kinds = list(dict.fromkeys(law.kind for law in study.laws if law.epsilon))
+    pairs = [row for row in study.rows if row.kind == "pair" and row.settled]
+    panels = len(kinds) + bool(pairs)
+    figure = Figure(figsize=(4.3 * max(panels, 1), 3.9), layout="constrained")
+    axes = figure.subplots(1, max(panels, 1), squeeze=False)[0]
+    for axis, kind in zip(axes, kinds, strict=False):
+        _laws(axis, kind, [law for law in study.laws if law.kind == kind])
+    if pairs:
+        _along_the_edge(axes[len(kinds)], pairs)
+    figure.suptitle(f"family {study.design.family}: {study.design.oscillator()!r}", fontsize=9)
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=110, metadata={"Software": None})
+    return content.getvalue()
+
+
+def _laws(axis: Any, kind: str, laws: Sequence[Law]) -> None:
+    for law in laws:
+        style = {
+            "color": COLOURS[law.comparison],
+            "marker": MARKS[law.comparison],
+            "lw": 0 if law.order else 1.2,
+        }
+        axis.loglog(law.epsilon, np.maximum(law.error, 1e-12), label=WORDS[law.comparison], **style)
+        if law.order is not None:
+            x = np.array([min(law.epsilon), max(law.epsilon)])
+            axis.loglog(x, law.order.prefactor * x**law.order.exponent, color=style["color"], lw=1.2)
+            axis.annotate(
+                f"order {law.order.exponent:.2f}",
+                (x[0], law.order.prefactor * x[0] ** law.order.exponent),
+                xytext=(4, -14),
+                textcoords="offset points",
+                color=style["color"],
+            )
+    axis.set(title=kind, xlabel="locking strength ε = a/ω₀", ylabel="root mean square error of S")
+    axis.legend(fontsize=7, loc="best")
+    axis.grid(alpha=0.3, which="both", lw=0.4)
+
+
+def _along_the_edge(axis: Any, pairs: Sequence[Row]) -> None:
+    values = sorted({row.epsilon for row in pairs}, reverse=True)
+    for shade, epsilon in zip(np.linspace(1.0, 0.35, len(values)), values, strict=True):
+        mine = sorted((row for row in pairs if row.epsilon == epsilon), key=lambda row: row.ratio)
+        ratio = [row.ratio for row in mine]
+        for name in ("own", "closed"):
+            error = np.maximum([getattr(row, name) for row in mine], 1e-12)
+            axis.semilogy(
+                ratio, error, marker=MARKS[name], color=COLOURS[name], alpha=shade, lw=1.0,
+                label=f"ε = {epsilon:.2g}: {WORDS[name].split(' – ')[1]}",
+            )  # fmt: skip
+    axis.axvline(1.0, color="black", lw=0.8, ls=":")
+    axis.set(title="pairs across the locking edge", xlabel="d/a", ylabel="error of S = ⟨cos ψ⟩")
+    axis.legend(fontsize=6, loc="best")
+    axis.grid(alpha=0.3, lw=0.4)
