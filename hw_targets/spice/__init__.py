@@ -1,0 +1,1 @@
+"""Circuits as netlists, run by ngspice: a second simulator that shares no code with the first."""
