@@ -56,9 +56,28 @@ class Circuit:
         return self.reduction.oscillator
 
     @property
+    def delay(self) -> float:
+        """Delay of the couplers, natural units of time."""
+        return self.design.coupling_delay_s / self.natural_s
+
+    @property
     def start(self) -> Array:
-        """(dimension, B, n) states on the limit cycle at the layer's initial phases."""
-        return self.reduction.state(self.array.start)
+        """(dimension, B, n) states on the limit cycle at the layer's initial phases.
+
+        With a delay, one more row per port follows: the all-pass of a coupler's signal, as on the cycle.
+        """
+        phase = self.array.start
+        states = self.reduction.state(phase)
+        if self.delay == 0.0:
+            return states
+        signal = self.oscillator.signal(self.reduction.cycle.states.T)
+        n = np.fft.rfftfreq(signal.shape[1], 1.0 / signal.shape[1])
+        lag = 1.0 + 0.5j * n * self.reduction.cycle.frequency * self.delay
+        passed = np.fft.irfft(np.fft.rfft(signal, axis=1) / lag, signal.shape[1], axis=1)
+        grid = 2.0 * np.pi * np.arange(signal.shape[1]) / signal.shape[1]
+        turned = np.mod(phase, 2.0 * np.pi)
+        rows = [np.interp(turned, grid, row, period=2.0 * np.pi) for row in passed]
+        return np.concatenate([states, np.stack(rows)])
 
     @property
     def detuning(self) -> Array:
@@ -73,29 +92,37 @@ class Circuit:
 
     @property
     def coupling(self) -> CouplingFunction:
-        """Coupling function of the family behind the couplers' delay: harmonic n is 2 atan(n w tau/2) late."""
-        coupling, delay = self.reduction.coupling, self.design.coupling_delay_s / self.natural_s
-        if delay == 0.0:
+        """Coupling function of the family behind the delay: harmonic n is 2 atan(n w delay/2) late."""
+        coupling = self.reduction.coupling
+        if self.delay == 0.0:
             return coupling
         n = np.arange(len(coupling.coefficients))
-        return coupling.delayed(2.0 * np.arctan(0.5 * n * self.reduction.cycle.frequency * delay))
+        return coupling.delayed(2.0 * np.arctan(0.5 * n * self.reduction.cycle.frequency * self.delay))
 
-    def injected(self, x: Array) -> Array:
-        """Coupling currents (ports, B, n) in states (dimension, B, n)."""
+    def injected(self, x: Array, passed: Array | None = None) -> Array:
+        """Coupling currents (ports, B, n) in states (dimension, B, n); ``passed``: all-passes or None."""
         oscillator = self.oscillator
         couplers = self.kappa[self.matrix]
         signal, load = oscillator.signal(x), oscillator.load(x)
-        pulled = np.matmul(couplers, signal[..., None])[..., 0]
+        sent = signal if passed is None else 2.0 * passed - signal
+        pulled = np.matmul(couplers, sent[..., None])[..., 0]
         return pulled - np.abs(couplers).sum(axis=2) * load
 
     def flow(self, x: Array) -> Array:
-        """``x'`` of the whole circuit (dimension, B, n): the definition simulators are checked against."""
-        oscillator = self.oscillator
-        slope = oscillator.flow(x, self.capacitance, self.drive)
-        current = self.injected(x) * oscillator.admittance(self.capacitance)
+        """``x'`` of the whole circuit, shaped like ``start``: the definition simulators are checked against.
+
+        A delay is a first-order all-pass, ``(delay/2) y' = s - y``, which sends ``2 y - s``: exact to third
+        order in w delay (Pade).
+        """
+        oscillator, own = self.oscillator, self.oscillator.dimension
+        passed = x[own:] if self.delay > 0.0 else None
+        slope = oscillator.flow(x[:own], self.capacitance, self.drive)
+        current = self.injected(x[:own], passed) * oscillator.admittance(self.capacitance)
         for port, equation in enumerate(oscillator.ports):
             slope[equation] += current[port]
-        return slope
+        if passed is None:
+            return slope
+        return np.concatenate([slope, (oscillator.signal(x[:own]) - passed) / (0.5 * self.delay)])
 
 
 def lower_circuit(spec: PhaseLayerSpec, design: CircuitDesign) -> Circuit:
@@ -123,7 +150,9 @@ def lower_circuit(spec: PhaseLayerSpec, design: CircuitDesign) -> Circuit:
     built = couplers.kappa[couplers.matrix]
     wanted = w + array.detuning * per_natural
     if design.trim == "loaded":
-        wanted = wanted - loading_shift(reduction, built)
+        # only differences: a shift that all share turns the whole batch and would cost coupling (kappa/c)
+        shift = loading_shift(reduction, built)
+        wanted = wanted - (shift - shift.mean(axis=1, keepdims=True))
     tuning = built_tuning(design, w, wanted)
     nominal = (
         textbook(reduction.oscillator, tuning.frequency / w)
