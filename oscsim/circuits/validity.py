@@ -16,6 +16,11 @@ LARGEST_SAFE, LARGEST = 0.35, 1.0
 LARGEST_STRENGTH = 0.3
 
 
+def safe_strength(reduction: Reduction) -> float:
+    """Largest locking strength, relative to the carrier, up to which agreement is promised."""
+    return LARGEST_SAFE * min(reduction.contraction, LARGEST_STRENGTH)
+
+
 def check_reciprocal(oscillator: Oscillator, array: OscillatorArray) -> None:
     """A resistor acts both ways, so it needs a symmetric coupling.
 

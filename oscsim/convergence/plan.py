@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from oscsim.circuits import CircuitDesign
-from oscsim.circuits.validity import LARGEST_SAFE, LARGEST_STRENGTH
+from oscsim.circuits.validity import safe_strength
 from oscsim.convergence.layers import network_layer, pair_layer
 from oscsim.convergence.study import Row, Study, compare_network, compare_pairs
 from oscsim.errors import ConfigError
@@ -64,7 +64,7 @@ class Plan:
                 raise ConfigError(f"--network: given {count}, expected at least 3 oscillators")
         if counts and seeds < 1:
             raise ConfigError(f"--seeds: given {seeds}, expected at least 1")
-        safe = LARGEST_SAFE * min(reduce(design.oscillator()).contraction, LARGEST_STRENGTH)
+        safe = safe_strength(reduce(design.oscillator()))
         chosen = tuple(dict.fromkeys(epsilon)) or tuple(safe * part for part in (1.0, 0.3, 0.1))
         chosen = tuple(sorted(chosen, reverse=True))
         work = [Work("pair", value, 0.0, 0, pair_layer(tuple(ratios), value)) for value in chosen]
