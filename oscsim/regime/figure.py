@@ -8,6 +8,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from oscsim.demo.pictures import to_png
@@ -24,7 +25,7 @@ def png(rows: Sequence[Row]) -> bytes:
     """A page with every panel there is data for, and the conventions written out below it."""
     lines = _lines(rows)
     columns = len({row.spread for row in rows})
-    width = max(9.0, 1.2 + len(CONVENTIONS) * columns * 0.42)
+    width = max(9.0, 1.2 + (len(CONVENTIONS) + 1) * columns * 0.4)
 
     def draw(figure: Figure) -> None:
         parts = figure.subfigures(len(lines), 1, squeeze=False, hspace=0.04)[:, 0]
@@ -43,11 +44,12 @@ def panels(
     alpha: float | None = None,
     conventions: Sequence[str] = tuple(CONVENTIONS),
 ) -> None:
-    """One heat map per convention: mean ``|S_network - S_closed_form|`` over pairs and seeds.
+    """One heat map per convention, of mean ``|S_network - S_closed_form|`` over pairs and seeds, and another.
 
-    The frequency spread runs to the right. A dot marks cells whose networks came to rest for every seed,
-    so that the exact locked state exists; the black bar at the bottom of a cell is the share of its seeds
-    that did not settle.
+    The last one is the mean of ``|S_network|``, the error of an answer that is zero everywhere: where the
+    others are no smaller, the closed form says nothing. The frequency spread runs to the right. A dot marks
+    cells whose networks came to rest for every seed, in the exact locked state; the black bar at the bottom
+    of a cell is the share of its seeds that did not settle.
 
     Parameters
     ----------
@@ -57,18 +59,20 @@ def panels(
     >>> from oscsim.regime import packaged_map
     >>> figure = Figure()
     >>> panels(figure, packaged_map(), conventions=["given", "one"])
-    >>> len(figure.axes)  # and the colour bar
-    3
+    >>> len(figure.axes)  # two conventions, zero, and the colour bar
+    4
     """
     alpha = min(row.alpha for row in rows) if alpha is None else alpha
     other, value = _held(rows, across)
     shown = [row for row in rows if row.alpha == alpha and getattr(row, other) == value]
-    axes = figure.subplots(1, len(conventions), squeeze=False, sharey=True)[0]
+    axes = figure.subplots(1, len(conventions) + 1, squeeze=False, sharey=True)[0]
     colours = Normalize(0.0, LARGEST_ERROR)
     image = None
-    for axis, name in zip(axes, conventions, strict=True):
-        image = _panel(axis, [row for row in shown if row.convention == name], across, colours)
-        axis.set_title(f"r: {name}", fontsize=9)
+    for axis, name in zip(axes, [*conventions, None], strict=True):
+        found = [row for row in shown if row.convention == (name or conventions[0])]
+        values = [row.mean_error if name else row.mean_sync for row in found]
+        image = _panel(axis, found, values, across, colours)
+        axis.set_title(f"r: {name}" if name else "S = 0", fontsize=9)
         axis.set_xlabel("spread σ (rad / time unit)", fontsize=8)
     axes[0].set_ylabel(_AXES[across], fontsize=8)
     held = f"K = {value:g}" if other == "gain" else f"N = {value:g}"
@@ -85,7 +89,8 @@ def caption(rows: Sequence[Row]) -> str:
     return (
         "Closed form of a pair against the network ODE, mean over the pairs i < j (no diagonal) and over "
         f"{count} seeds of |S error|. Frequencies normal with standard deviation σ, initial phases uniform "
-        f"on [0, 2π). Order parameter r in the closed form: {conventions}. ● whole network at rest for every "
+        f"on [0, 2π). Order parameter r in the closed form: {conventions}. S = 0: the error of an "
+        "answer that is zero everywhere, mean |S|. ● whole network at rest for every "
         "seed, checked against the exact locked state. Black bar: share of seeds unsettled, that is whose "
         f"average of S changes by more than {REGIME_CAP:g} (mean over pairs) when only the later half of the "
         "averaging span is used; they count in the mean."
@@ -105,14 +110,16 @@ def _held(rows: Sequence[Row], across: str) -> tuple[str, float]:
     return other, 32 if other == "n" and 32 in values else values[(len(values) - 1) // 2]
 
 
-def _panel(axis: Axes, rows: Sequence[Row], across: str, colours: Normalize):
+def _panel(
+    axis: Axes, rows: Sequence[Row], values: Sequence[float], across: str, colours: Normalize
+) -> AxesImage:
     spreads = sorted({row.spread for row in rows})
     heights = sorted({getattr(row, across) for row in rows})
     grid = np.full((len(heights), len(spreads)), np.nan)
-    for row in rows:
+    for row, value in zip(rows, values, strict=True):
         y, x = heights.index(getattr(row, across)), spreads.index(row.spread)
-        grid[y, x] = row.mean_error
-        _marks(axis, row, x, y, colours)
+        grid[y, x] = value
+        _marks(axis, (x, y), value, row, colours)
     image = axis.imshow(
         grid, cmap=_COLOURS, norm=colours, origin="lower", aspect="auto", interpolation="none"
     )
@@ -123,12 +130,13 @@ def _panel(axis: Axes, rows: Sequence[Row], across: str, colours: Normalize):
     return image
 
 
-def _marks(axis: Axes, row: Row, x: int, y: int, colours: Normalize) -> None:
+def _marks(axis: Axes, at: tuple[int, int], value: float, row: Row, colours: Normalize) -> None:
     """The number in a cell, a dot where everything locks, a bar as long as the unsettled share."""
-    red, green, blue, _ = colormaps[_COLOURS](float(min(colours(row.mean_error), 1.0)))
+    x, y = at
+    red, green, blue, _ = colormaps[_COLOURS](float(min(colours(value), 1.0)))
     dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
     ink = "#ffffff" if dark else "#000000"
-    number = f"{row.mean_error:.3f}" if row.mean_error < 0.0995 else f"{row.mean_error:.2f}"
+    number = f"{value:.3f}" if value < 0.0995 else f"{value:.2f}"
     axis.text(x, y + 0.06, number.removeprefix("0"), ha="center", va="center", fontsize=6.5, color=ink)
     if row.at_rest == 1.0:
         axis.plot(x - 0.34, y + 0.3, "o", markersize=2.6, color=ink)

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from oscsim.errors import SpecError
 from oscsim.tolerance import REGIME_STEP
 
 Array = NDArray[np.float64]
-# Eigenvalues below this share of their sum (the trace N) are dropped; a row then errs by N^(1/2) of it.
+# Eigenvalues below this share of their sum (the trace K) are dropped; a rate then errs by sqrt(N) times that.
 _NEGLIGIBLE = 1e-15
+# What rounding leaves of eigenvalues that are zero is smaller than this share of the sum.
+_ROUNDING = 1e-12
 # Steps between stored samples: the fastest pair turns by at most 4 REGIME_STEP = 0.8 rad.
 SAMPLE_EVERY = 2
 
@@ -42,6 +45,11 @@ class Networks:
 def networks(omega: Array, coupling: Array, gain: float) -> Networks:
     """Set up networks of frequencies (S, N) and symmetric positive semidefinite coupling J (S, N, N).
 
+    Raises
+    ------
+    SpecError
+        another coupling, which has no such factor; :func:`oscsim.integrate` takes any.
+
     >>> setup = networks(np.array([[0.3, -0.3]]), np.ones((1, 2, 2)), gain=1.0)
     >>> setup.factor.shape, float(setup.step.round(6)[0, 0])
     ((1, 2, 1), 0.153846)
@@ -50,6 +58,14 @@ def networks(omega: Array, coupling: Array, gain: float) -> Networks:
     matrix = coupling * (gain / omega.shape[1])
     rate = matrix.sum(axis=2).max(axis=1) + np.abs(omega).max(axis=1)
     value, vector = np.linalg.eigh(matrix)
+    if (
+        not np.array_equal(coupling, coupling.swapaxes(1, 2))
+        or (value.min(1) < -_ROUNDING * value.sum(1)).any()
+    ):
+        raise SpecError(
+            f"coupling: given an asymmetric matrix or one with the eigenvalue {value.min():.3g}, expected a "
+            "symmetric positive semidefinite one; use oscsim.integrate for others"
+        )
     value = np.where(value > _NEGLIGIBLE * value.sum(axis=1, keepdims=True), value, 0.0)
     rank = int((value > 0).sum(axis=1).max())
     factor = vector[..., -rank:] * np.sqrt(value[:, None, -rank:])

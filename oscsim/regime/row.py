@@ -30,8 +30,9 @@ class Row:
     seeds : how many; order : mean r.
     mean_error, low_error, high_error : mean, lowest and highest over seeds of a run's mean |S error|.
     max_error : largest |S error| of any pair; lock_agreement : mean share of pairs.
+    mean_sync : mean of |S_network|, the error of an answer that is zero everywhere.
     closed_locked, network_locked : mean share of pairs locked, by the closed form and in the network.
-    at_rest : share of seeds whose whole network rotates at one frequency.
+    lockable, at_rest : share of seeds for which a fully locked state exists; whose run ended in one.
     unsettled : share of seeds whose average has not converged (``change`` above REGIME_CAP).
     change, max_change : mean over seeds of the mean change of S; largest change of any pair.
     oracle : share of seeds with an exact answer; oracle_error : largest error of the integration against
@@ -49,9 +50,11 @@ class Row:
     low_error: float
     high_error: float
     max_error: float
+    mean_sync: float
     lock_agreement: float
     closed_locked: float
     network_locked: float
+    lockable: float
     at_rest: float
     unsettled: float
     change: float
@@ -77,9 +80,11 @@ def rows_of(cell: Cell, runs: Sequence[Run]) -> list[Row]:
             order=_mean(part.order for part in parts),
             mean_error=_mean(errors), low_error=min(errors), high_error=max(errors),
             max_error=max(part.max_error for part in parts),
+            mean_sync=_mean(run.mean_sync for run in runs),
             lock_agreement=_mean(part.lock_agreement for part in parts),
             closed_locked=_mean(part.locked_share for part in parts),
             network_locked=_mean(run.locked_share for run in runs),
+            lockable=_mean(run.lockable for run in runs),
             at_rest=_mean(run.at_rest for run in runs),
             unsettled=_mean(not run.settled for run in runs),
             change=_mean(run.change for run in runs), max_change=max(run.max_change for run in runs),

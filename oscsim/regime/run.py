@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oscsim.closed_form import synchronization
-from oscsim.locked_state import locked_state
+from oscsim.locked_state import LockedState, locked_state
 from oscsim.regime.cell import Cell
 from oscsim.regime.conventions import CONVENTIONS, self_consistent_order
 from oscsim.regime.steady import LONGEST_SPAN, Steady, steady_states
@@ -44,7 +44,10 @@ class Run:
     settled : whether ``change`` is at most REGIME_CAP; the run counts in every mean either way.
     change, max_change : mean and largest change of S over pairs when only the later half of the averaging
         span is used; no mean error above is less certain than ``change``.
-    at_rest : whether the whole network rotates at one frequency; locked_share : of pairs, in the network.
+    mean_sync : mean |S_network| over pairs: what the error would be of an answer that is zero everywhere.
+    locked_share : of pairs, in the network.
+    lockable : whether a stable state exists in which the whole network rotates at one frequency (Newton);
+        at_rest : whether the run ended in such a state.
     oracle_error : largest |S - S_exact| over pairs, S_exact the Newton state of a network at rest or the
         exact pair law of two oscillators; None where no exact answer is known.
     agreement : convention -> :class:`Agreement`, in the order of CONVENTIONS.
@@ -54,8 +57,10 @@ class Run:
     settled: bool
     change: float
     max_change: float
-    at_rest: bool
+    mean_sync: float
     locked_share: float
+    lockable: bool
+    at_rest: bool
     oracle_error: float | None
     agreement: dict[str, Agreement]
 
@@ -91,14 +96,18 @@ def _run(cell: Cell, seed: int, omega: Array, theta: Array, coupling: Array, sta
         "one": 1.0,
         "self-consistent": self_consistent_order(omega, coupling, cell.gain),
     }
+    exact = locked_state(coupling * (cell.gain / cell.n), omega, causal=False)
+    known = _exact_sync(cell, omega, coupling, exact) if state.at_rest or cell.n == 2 else None
     return Run(
         seed=int(seed),
         settled=bool(change.mean() <= REGIME_CAP),
         change=float(change.mean()),
         max_change=float(change.max()),
-        at_rest=state.at_rest,
+        mean_sync=float(np.abs(sync).mean()),
         locked_share=float(locked.mean()),
-        oracle_error=_oracle_error(cell, omega, coupling, state, sync),
+        lockable=exact is not None,
+        at_rest=state.at_rest,
+        oracle_error=None if known is None else float(np.abs(sync - known).max()),
         agreement={name: _agreement(j, d, cell.gain, orders[name], sync, locked) for name in CONVENTIONS},
     )
 
@@ -117,15 +126,11 @@ def _agreement(
     )
 
 
-def _oracle_error(cell: Cell, omega: Array, coupling: Array, state: Steady, sync: Array) -> float | None:
+def _exact_sync(cell: Cell, omega: Array, coupling: Array, exact: LockedState | None) -> Array | None:
+    """S of the pairs i < j where it is known: the pair law of two oscillators, or a locked state."""
     pairs = np.triu_indices(cell.n, 1)
     if cell.n == 2:
-        d, j = np.abs(np.diff(omega)), coupling[pairs]
-        return float(np.abs(sync - synchronization(j, d, cell.gain * j)).max())
-    if not state.at_rest:
-        return None
-    exact = locked_state(coupling * (cell.gain / cell.n), omega, causal=False)
+        return synchronization(coupling[pairs], np.abs(np.diff(omega)), cell.gain * coupling[pairs])
     if exact is None:
         return None
-    cosine = np.cos(exact.theta[:, None] - exact.theta[None, :])[pairs]
-    return float(np.abs(sync - coupling[pairs] * cosine).max())
+    return coupling[pairs] * np.cos(exact.theta[:, None] - exact.theta[None, :])[pairs]

@@ -111,7 +111,7 @@ def test_csv_there_and_back(tmp_path):
     lines = csv_text(rows).splitlines()
     for text, word in {
         "a,b\n1,2\n": "line 1",
-        "\n".join([lines[0], lines[1] + ",7"]): "line 2: given 21 fields",
+        "\n".join([lines[0], lines[1] + ",7"]): "line 2: given 23 fields",
         "\n".join([lines[0], lines[1].replace("given", "given").replace("2,", "x,", 1)]): "line 2",
     }.items():
         (tmp_path / "bad.csv").write_text(text)

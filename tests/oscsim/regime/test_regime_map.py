@@ -39,7 +39,7 @@ def test_three_cells_drawn_from_the_map_are_computed_again(rows):
             assert new.convention == old.convention
             # of two machines each average is as uncertain as its change; r adds as much to the closed form
             allowed = 4.0 * old.change + 1e-5
-            for name in ("mean_error", "low_error", "high_error"):
+            for name in ("mean_error", "low_error", "high_error", "mean_sync"):
                 assert abs(getattr(new, name) - getattr(old, name)) <= allowed, (cell, name)
             assert (new.at_rest, new.unsettled, new.oracle) == (old.at_rest, old.unsettled, old.oracle)
             if old.max_change < 1e-3:
@@ -67,10 +67,11 @@ def test_exact_answers_hold_wherever_there_are_any(rows):
             if row.convention == "one":
                 assert row.max_error == row.oracle_error < 1e-6 and row.lock_agreement == 1.0
         else:
-            assert row.oracle == row.at_rest
+            assert row.oracle == row.at_rest <= row.lockable
         if row.oracle_error is not None:
             assert row.oracle_error < 1e-6
         assert row.unsettled == 0.0 or row.change > 0.0
+        assert 0 < row.mean_sync <= 1
         assert row.low_error <= row.mean_error <= row.high_error <= row.max_error
 
 

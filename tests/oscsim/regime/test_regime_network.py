@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oscsim
+from oscsim.errors import SpecError
 from oscsim.locked_state import locked_state
 from oscsim.ode import trajectory
 from oscsim.regime import Cell, simulate, steady_states
@@ -106,3 +107,11 @@ def test_a_symmetric_layer_keeps_one_diagonal():
     (run,) = simulate(Cell(3, 0.2, 1.313, 0.5), [1])
     for part in run.agreement.values():
         assert 0 <= part.locked_share <= 1 and part.mean_error <= part.max_error <= 2
+
+
+@pytest.mark.parametrize(
+    "matrix", [[[1.0, 0.5], [0.4, 1.0]], [[0.0, 1.0], [1.0, 0.0]], [[1.0, -2.0], [-2.0, 1.0]]]
+)
+def test_other_couplings_are_refused(matrix):
+    with pytest.raises(SpecError, match="positive semidefinite"):
+        steady_states(np.array([[0.1, -0.1]]), np.zeros((1, 2)), np.array([matrix]), 1.0)
