@@ -82,7 +82,7 @@ def read_cells(circuit: Circuit, record: PhaseRecord, skip: float, last: bool) -
     """
     accuracy = circuit.design.phase_accuracy
     psi = record.phase[..., 0] - record.phase[..., 1]
-    late = record.since(min(skip, float(record.cycles[len(record.cycles) // 2])))
+    late = record.since(skip)
     seen = late.quantised(circuit.design.readout_bits)
     phasor = np.exp(1j * (seen.phase[..., 0] - seen.phase[..., 1])) if seen.phasor is None else seen.phasor
     moving = late.phase[..., 0] - late.phase[..., 1]
@@ -95,7 +95,7 @@ def read_cells(circuit: Circuit, record: PhaseRecord, skip: float, last: bool) -
         settled = rest_distance(psi, accuracy) <= accuracy
         turning = averaged & ~settled & (made > WOBBLE_TURNS)
         cosine = np.where(settled, np.cos(seen.phase[-1, :, 0] - seen.phase[-1, :, 1]), mean.real)
-    collapsed = late.amplitude[-1].min(axis=1) < COLLAPSED
+    collapsed = record.amplitude.min(axis=1) < COLLAPSED
     return CellReadings(
         cosine,
         settled & ~collapsed,

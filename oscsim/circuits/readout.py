@@ -9,7 +9,7 @@ from oscsim import beat_average, pair_terms
 from oscsim.circuits.averages import beat_means, rest_distance
 from oscsim.circuits.cell_readings import COLLAPSED, CellReadings, average_tolerance, noisy, read_cells
 from oscsim.circuits.circuit import Circuit
-from oscsim.circuits.recorder import PhaseRecord
+from oscsim.circuits.recorder import PhaseRecord, quantised
 from oscsim.phase import order_parameter
 from oscsim.result import SyncStatus
 from oscsim.spec import PhaseLayerSpec
@@ -99,8 +99,8 @@ def pair_reading(spec: PhaseLayerSpec, circuit: Circuit, cells: CellReadings, ba
 
 def _collapse(count: int, what: str) -> str:
     return (
-        f"amplitude collapsed below {COLLAPSED:g} of the free limit cycle in {count} {what}: no lock decision "
-        "exists there (S = 0, not locked); the coupling is too strong for the family"
+        f"amplitude collapsed below {COLLAPSED:g} of the free limit cycle in {count} {what}: no lock "
+        "decision exists there (S = 0, not locked); the coupling is too strong for the family"
     )
 
 
@@ -110,7 +110,7 @@ def network_reading(
     """``S = J (1/D) sum_l Re <exp(i(theta_i - theta_j))>``, at rest or averaged over whole beats."""
     heads, channels = circuit.array.cell.shape
     valid, count = spec.valid, spec.n_oscillators
-    late = record.since(min(skip, float(record.cycles[len(record.cycles) // 2])))
+    late = record.since(skip)
     seen = late.quantised(circuit.design.readout_bits)
     relative = record.phase - record.phase[..., :1]
     rest = rest_distance(relative, circuit.design.phase_accuracy) <= circuit.design.phase_accuracy
@@ -127,7 +127,7 @@ def network_reading(
     locked = np.all(np.abs(means) >= LOCK_THRESHOLD, axis=1) & allowed
     theta = spec.theta.copy()
     theta[:, valid] = seen.phase[-1].reshape(heads, channels, -1).transpose(0, 2, 1)
-    change, collapsed = float(changes.max()), late.amplitude[-1] < COLLAPSED
+    change, collapsed = float(changes.max()), record.amplitude < COLLAPSED
     converged = change <= average_tolerance(circuit, last) and not collapsed.any()
     ended = SyncStatus.SETTLED if locked[:, allowed].all() else SyncStatus.DRIFTING
     notes = [f"{int((changes == 0).sum())} of {len(changes)} networks at rest, the others averaged"]
@@ -136,7 +136,7 @@ def network_reading(
     if collapsed.any():
         notes.append(_collapse(int(collapsed.sum()), "oscillators"))
     return Reading(
-        sync=np.where(allowed, pair_terms.coupling(spec), 0.0) * means.real.mean(axis=1),
+        sync=np.where(allowed, pair_terms.coupling(spec), 0.0) * np.real(means).mean(axis=1),
         locked=locked,
         order_parameter=order_parameter(theta, valid, spec.mask == "causal"),
         status=ended if converged else SyncStatus.NOT_CONVERGED,
@@ -167,19 +167,18 @@ def clamped_reading(
     driven = record.phase.shape[2] // 2
     frame = (record.phase[..., driven:] - circuit.array.start[:, driven:]).mean(axis=2, keepdims=True)
     phase = record.phase - frame  # the held sources are the clock
-    late = record.cycles >= min(skip, record.cycles[len(record.cycles) // 2])
     moved = rest_distance(phase, circuit.design.phase_accuracy)
     timed, notes = np.isfinite(spec.duration), []
     if noisy(circuit) and not timed:
-        flat = phase[late].reshape(int(late.sum()), -1)
+        flat = phase[-len(record.since(skip).cycles) :].reshape(len(record.since(skip).cycles), -1)
         mean, change = beat_means(flat, np.exp(1j * flat))
         settled = change <= average_tolerance(circuit, last)
         final, change = (flat[-1] + np.angle(mean * np.exp(-1j * flat[-1]))), float(change.max())
         final = final.reshape(phase.shape[1:])
     else:
         settled, final, change = moved <= circuit.design.phase_accuracy, phase[-1], 0.0
-    collapsed = record.amplitude[-1] < COLLAPSED
-    done = (settled.all() or (timed and last)) and not collapsed.any()
+    collapsed = record.amplitude < COLLAPSED
+    done = bool((settled.all() or (timed and last)) and not collapsed.any())
     if not done:
         notes.append(f"{int((~settled).sum())} oscillators were still moving when their run ended")
     if collapsed.any():
@@ -191,9 +190,7 @@ def _clamped(
     spec: PhaseLayerSpec, circuit: Circuit, final: Array, done: bool, notes: tuple[str, ...], change: float
 ) -> Reading:
     (heads, channels), driven = circuit.array.cell.shape, final.shape[1] // 2
-    if circuit.design.readout_bits is not None:
-        level = 2.0 * np.pi / 2**circuit.design.readout_bits
-        final = np.round(final / level) * level
+    final = quantised(final, circuit.design.readout_bits)
     phasor = np.exp(1j * final).reshape(heads, channels, 2 * driven)
     pairs = np.einsum("hdi,hdj->hij", phasor[..., :driven], phasor[..., driven:].conj()).real / channels
     allowed, valid = pair_terms.unmasked(spec), spec.valid

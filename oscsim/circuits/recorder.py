@@ -21,7 +21,7 @@ class PhaseRecord:
     cycles : (K,) middle of each averaged cycle, in carrier cycles from the start.
     phase : (K, B, n) rad, unwrapped, in the frame of the carrier.
     phasor : (K, B) averages of ``exp(i(phase_0 - phase_1))`` (pairs), or None.
-    amplitude : (K, B, n) size of the state relative to the free limit cycle.
+    amplitude : (B, n) size of the states in the last averaged cycle, relative to the free limit cycle.
     """
 
     cycles: Array
@@ -29,30 +29,32 @@ class PhaseRecord:
     phasor: Phasors | None
     amplitude: Array
 
-    def select(self, batches: NDArray[np.int64]) -> "PhaseRecord":
-        """Some batches of it."""
-        phasor = None if self.phasor is None else self.phasor[:, batches]
-        return PhaseRecord(self.cycles, self.phase[:, batches], phasor, self.amplitude[:, batches])
-
     def since(self, cycle: float) -> "PhaseRecord":
-        """What was read from that carrier cycle on."""
-        late = self.cycles >= cycle
+        """What was read from that carrier cycle on; never less than the later half."""
+        late = self.cycles >= min(cycle, float(self.cycles[len(self.cycles) // 2]))
         phasor = None if self.phasor is None else self.phasor[late]
-        return PhaseRecord(self.cycles[late], self.phase[late], phasor, self.amplitude[late])
+        return PhaseRecord(self.cycles[late], self.phase[late], phasor, self.amplitude)
 
     def quantised(self, bits: int | None) -> "PhaseRecord":
         """As a read-out of ``bits`` per turn sees it: phases rounded to ``2 pi / 2^bits``; None: unchanged.
 
-        >>> record = PhaseRecord(np.zeros(1), np.full((1, 1, 1), 0.8), None, np.ones((1, 1, 1)))
+        >>> record = PhaseRecord(np.zeros(1), np.full((1, 1, 1), 0.8), None, np.ones((1, 1)))
         >>> round(record.quantised(2).phase.item() / np.pi, 6)
         0.5
         """
         if bits is None:
             return self
-        level = 2.0 * np.pi / 2**bits
-        phase = np.round(self.phase / level) * level
+        phase = quantised(self.phase, bits)
         phasor = None if self.phasor is None else np.exp(1j * (phase[..., 0] - phase[..., 1]))
         return PhaseRecord(self.cycles, phase, phasor, self.amplitude)
+
+
+def quantised(phase: Array, bits: int | None) -> Array:
+    """Phases rounded to ``2 pi / 2^bits``, or as they are."""
+    if bits is None:
+        return phase
+    level = 2.0 * np.pi / 2**bits
+    return np.round(phase / level) * level
 
 
 class PhaseRecorder:
@@ -64,15 +66,17 @@ class PhaseRecorder:
 
     Parameters
     ----------
+    start : (B, n) initial phases, from which the read ones are continuous.
     samples : evenly spaced readings per averaged cycle. pairs : whether to average ``exp(i psi)`` as well.
     """
 
-    def __init__(self, reduction: Reduction, samples: int, pairs: bool) -> None:
+    def __init__(self, reduction: Reduction, start: Array, samples: int, pairs: bool) -> None:
         self._reduction, self._samples, self._pairs = reduction, samples, pairs
         self._size = float(np.abs(reduction.oscillator.phasor(reduction.cycle.states.T)).mean())
-        self._last: Array | None = None
+        self._last = start
         self._block: list[tuple[float, Array, Array]] = []
-        self._rows: list[tuple[float, Array, Phasors | None, Array]] = []
+        self._rows: list[tuple[float, Array, Phasors | None]] = []
+        self._amplitude = np.ones_like(start)
 
     def take(self, state: Array, cycle: float, turned: float) -> None:
         """One reading of states (dimension, B, n) at time ``cycle`` (carrier cycles).
@@ -80,7 +84,7 @@ class PhaseRecorder:
         ``turned`` is the angle (rad) the carrier has turned by since the start in the frame of the states.
         """
         raw = self._reduction.phase(state) - turned
-        self._last = wrap(raw) if self._last is None else self._last + wrap(raw - self._last)
+        self._last = self._last + wrap(raw - self._last)
         size = np.abs(self._reduction.oscillator.phasor(state)) / self._size
         self._block.append((cycle, self._last, size))
         if len(self._block) == self._samples:
@@ -89,17 +93,17 @@ class PhaseRecorder:
     def _close(self) -> None:
         cycles, phases, sizes = (np.array(part) for part in zip(*self._block, strict=True))
         phasor = np.exp(1j * (phases[..., 0] - phases[..., 1])).mean(axis=0) if self._pairs else None
-        self._rows.append((float(cycles.mean()), phases.mean(axis=0), phasor, sizes.mean(axis=0)))
+        self._rows.append((float(cycles.mean()), phases.mean(axis=0), phasor))
+        self._amplitude = sizes.mean(axis=0)
         self._block = []
 
     @property
-    def last(self) -> tuple[float, Array]:
-        """Middle (carrier cycles) and phases (B, n) of the latest averaged cycle."""
-        return self._rows[-1][0], self._rows[-1][1]
+    def count(self) -> int:
+        """Averaged cycles so far."""
+        return len(self._rows)
 
     def record(self) -> PhaseRecord:
         """All averaged cycles so far."""
-        cycles, phase, phasor, amplitude = zip(*self._rows, strict=True)
-        return PhaseRecord(
-            np.array(cycles), np.stack(phase), np.stack(phasor) if self._pairs else None, np.stack(amplitude)
-        )
+        cycles, phase, phasor = zip(*self._rows, strict=True)
+        joined = np.stack(phasor) if self._pairs else None
+        return PhaseRecord(np.array(cycles), np.stack(phase), joined, self._amplitude)

@@ -11,6 +11,7 @@ from oscsim.oscillators.stuart_landau import StuartLandau
 from oscsim.phase_reduction.reduction import Reduction
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 # Phases are read that many times per cycle: averages over a cycle are then free of the first seven harmonics.
 SAMPLES_PER_CYCLE = 8
@@ -123,7 +124,7 @@ def predicted_cycles(circuit: Circuit) -> Array:
     """
     reduction, period = circuit.reduction, circuit.reduction.cycle.period
     decay = np.log(2.0 * np.pi / circuit.design.phase_accuracy)
-    transient = decay / (reduction.contraction * 2.0 * np.pi)
+    transient = transient_cycles(circuit)
     if circuit.array.dynamics == "pair":
         rate, locked = pair_rates(circuit)
         turn = np.where(locked, decay, 2.0 * np.pi * BEATS)
@@ -135,9 +136,14 @@ def predicted_cycles(circuit: Circuit) -> Array:
     return needed
 
 
+def transient_cycles(circuit: Circuit) -> float:
+    """Carrier cycles after which amplitudes have settled to ``phase_accuracy``."""
+    return float(-np.log(circuit.design.phase_accuracy) / (circuit.reduction.contraction * 2.0 * np.pi))
+
+
 def pair_rates(circuit: Circuit) -> tuple[Array, NDArray[np.bool_]]:
     """(B,) relaxation or beat rate of every pair, rad per natural unit, and whether it should lock."""
-    coupling, couplers = circuit.reduction.coupling, circuit.kappa[circuit.matrix]
+    coupling, couplers = circuit.circuit.coupling, circuit.kappa[circuit.matrix]
     grid = np.linspace(0.0, 2.0 * np.pi, 721)
     a = np.abs(couplers[:, 0, 1] + couplers[:, 1, 0]) * float(np.abs(coupling.odd(grid)).max())
     loaded = (
@@ -148,14 +154,11 @@ def pair_rates(circuit: Circuit) -> tuple[Array, NDArray[np.bool_]]:
     return np.sqrt(np.abs((a - d) * (a + d))), a >= d
 
 
-def sample_spacing(circuit: Circuit, beat_cycles: float) -> int:
-    """Whole cycles from one phase reading to the next: often enough for a beat and for every frame."""
-    reduction = circuit.reduction
-    coupling, couplers = reduction.coupling, np.abs(circuit.kappa).sum(axis=2).max(initial=0.0)
-    fastest = np.abs(circuit.detuning).max() + couplers * (
-        abs(coupling.shift) + 2.0 * np.abs(coupling.coefficients).sum()
-    )
-    apart = min(
-        beat_cycles / SAMPLES_PER_BEAT, _TURN_PER_SAMPLE * reduction.cycle.frequency / max(fastest, 1e-30)
-    )
-    return max(1, int(min(apart, 1e6)))
+def sample_spacing(circuit: Circuit, batches: Indices, beat_cycles: float) -> float:
+    """Carrier cycles from one phase reading to the next: often enough for a beat and for every frame."""
+    coupling = circuit.coupling
+    couplers = np.abs(circuit.kappa).sum(axis=2)[circuit.matrix[batches]].max(initial=0.0)
+    pulled = couplers * (abs(coupling.shift) + 2.0 * np.abs(coupling.coefficients).sum())
+    fastest = float(np.abs(circuit.detuning[batches]).max(initial=0.0)) + pulled
+    apart = _TURN_PER_SAMPLE * circuit.reduction.cycle.frequency / max(fastest, 1e-30)
+    return float(min(apart, beat_cycles / SAMPLES_PER_BEAT))
