@@ -1,13 +1,14 @@
 """What a real chip does to a design: each imperfection a config value, with its own seed where random."""
 
-from typing import Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from oscsim.errors import ConfigError
 from oscsim.target import TargetConfig
 
+Design = TypeVar("Design", bound="Imperfections")
 _LARGEST_SEED = 2**32 - 1
 Seed = Field(default=0, ge=0, le=_LARGEST_SEED)
 # What is drawn with which seed; the position in the tuple is the number of its stream of random numbers.
@@ -18,6 +19,28 @@ SEEDED: dict[str, tuple[str, ...]] = {
 }
 # Options that do nothing without another one.
 _NEEDS = {"coupling_range": "coupling_bits", "crossbar_size": "coupling_bits"}
+
+
+def checked(design: type[Design], options: dict[str, Any]) -> Design:
+    """A design with these options.
+
+    Raises
+    ------
+    ConfigError
+        unknown option, impossible value, or one that would do nothing: what the design itself said.
+    """
+    try:
+        return design(**options)
+    except ValidationError as error:
+        detail = error.errors()[0]
+        cause = detail.get("ctx", {}).get("error")
+        if isinstance(cause, ConfigError):
+            raise cause from None
+        option = ".".join(str(part) for part in detail["loc"])
+        if detail["type"] == "extra_forbidden":
+            known = ", ".join(design.model_fields)
+            raise ConfigError(f"unknown option '{option}'; a design has: {known}") from None
+        raise ConfigError(f"option '{option}': given {detail['input']!r}; {detail['msg']}") from None
 
 
 class Imperfections(TargetConfig):
@@ -135,7 +158,17 @@ class Imperfections(TargetConfig):
         perfect = {
             name: field.default for name, field in Imperfections.model_fields.items() if name not in kept
         }
-        return type(self)(**{**self.model_dump(), **perfect})
+        return self.changed(**perfect)
+
+    def changed(self, **options: Any) -> Self:
+        """The same design with some options changed, checked like a new one.
+
+        Raises
+        ------
+        ConfigError
+            unknown option, impossible value, or one that would do nothing.
+        """
+        return checked(type(self), {**self.model_dump(), **options})
 
     def drawn(self, name: str) -> np.random.Generator:
         """The stream of random numbers of one imperfection: always the same for one seed, no one else's."""

@@ -19,6 +19,7 @@ from oscsim.cli.evaluate import evaluate
 from oscsim.cli.files import check_distinct, check_suffix, checked_folder, checked_path
 from oscsim.cli.generate import generate
 from oscsim.cli.guard import ExitCode, GuardedGroup
+from oscsim.cli.imperfections import imperfections
 from oscsim.cli.model_file import load_model, named
 from oscsim.cli.options import read_text, settings_by_target, split_settings, target_config, text_file
 from oscsim.cli.output import Output
@@ -239,7 +240,7 @@ def doctor(json: arg.Json = None) -> None:
     )
 
 
-for _command in (bench, train, evaluate, generate, diagnose, regime):
+for _command in (bench, train, evaluate, generate, diagnose, regime, imperfections):
     app.command()(_command)
 
 

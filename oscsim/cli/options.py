@@ -78,12 +78,17 @@ def target_config(target: AbstractTarget[Any], options: dict[str, str]) -> Targe
     """
     fields = target.config_class.model_fields
     return target.config(**{
-        name: value if name in fields and fields[name].annotation is str else _json_or_text(value)
+        name: value if name in fields and fields[name].annotation is str else read_option(value)
         for name, value in options.items()
     })  # fmt: skip
 
 
-def _json_or_text(value: str) -> Any:
+def read_option(value: str) -> Any:
+    """One value of ``--set``: JSON, or the text itself.
+
+    >>> read_option("8"), read_option("null"), read_option("ring")
+    (8, None, 'ring')
+    """
     try:
         return json.loads(value)
     except ValueError:
