@@ -248,3 +248,20 @@ REGIME_STEP_ERROR = REGIME_STEP**4 / 20.0
 # (triangle inequality): a run ends when it is a tenth of the last decimal, and is settled below one.
 REGIME_RESIDUAL = 1e-3
 REGIME_CAP = 1e-2
+
+# Oscillator circuits deviate from their own phase reduction by a term linear in epsilon/contraction, per
+# condition; docs/circuits.md has the measurement, rounded up.
+CIRCUIT_FIRST_ORDER = 0.02
+
+
+def circuit_epsilon(floor: float, ratio: float, phase_accuracy: float) -> float:
+    """Error of S per condition of an oscillator circuit against the closed form.
+
+    A coupling function that deviates from ``a sin psi`` by a relative ``floor`` moves a resting phase by
+    ``floor/cos(psi)`` and cos(psi) by at most ``floor condition``; the circuit deviates from it by
+    ``CIRCUIT_FIRST_ORDER ratio``, ratio the locking strength over the contraction of amplitudes.
+
+    >>> round(circuit_epsilon(5e-4, 0.3, 1e-4), 6)
+    0.0067
+    """
+    return floor + CIRCUIT_FIRST_ORDER * ratio + 2.0 * phase_accuracy

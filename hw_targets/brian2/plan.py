@@ -28,16 +28,16 @@ def lower_layer(spec: PhaseLayerSpec, config: Brian2Config) -> tuple[Plan, Lower
     lowered = _LOWER[spec.dynamics](spec, config)
     accuracy = lowered.accuracy
     entries = (
-        ("layer", _layer(spec)),
+        ("layer", layer_section(spec)),
         ("config", config.model_dump()),
         ("integrator", {"method": "rk4", "order": 4, "codegen": "numpy", "number_format": "float64"}),
         *lowered.sections(),
         ("accuracy", {name: getattr(accuracy, name) for name in accuracy.__dataclass_fields__}),
     )
-    return Plan("brian2", spec.digest, tuple((name, _tidy(part)) for name, part in entries)), lowered
+    return Plan("brian2", spec.digest, tuple((name, tidy(part)) for name, part in entries)), lowered
 
 
-def _layer(spec: PhaseLayerSpec) -> dict[str, Any]:
+def layer_section(spec: PhaseLayerSpec) -> dict[str, Any]:
     """Shape and physical frequencies; a channel's frequency is carrier + omega / (2 pi time unit)."""
     hertz = spec.carrier_hz + spec.omega[:, spec.valid] / (2.0 * np.pi * spec.time_unit_s)
     return {
@@ -54,12 +54,12 @@ def _layer(spec: PhaseLayerSpec) -> dict[str, Any]:
     }
 
 
-def _tidy(value: Any) -> Any:
+def tidy(value: Any) -> Any:
     """Plain JSON: nine digits of every float (the last bits of exp() depend on the processor)."""
     if isinstance(value, dict):
-        return {name: _tidy(part) for name, part in value.items()}
+        return {name: tidy(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [_tidy(part) for part in value]
+        return [tidy(part) for part in value]
     if isinstance(value, np.ndarray):
         largest = float(np.abs(value).max(initial=0.0))
         finite = largest if np.isfinite(largest) and largest > 0 else 1.0

@@ -143,7 +143,7 @@ def transient_cycles(circuit: Circuit) -> float:
 
 def pair_rates(circuit: Circuit) -> tuple[Array, NDArray[np.bool_]]:
     """(B,) relaxation or beat rate of every pair, rad per natural unit, and whether it should lock."""
-    coupling, couplers = circuit.circuit.coupling, circuit.kappa[circuit.matrix]
+    coupling, couplers = circuit.coupling, circuit.kappa[circuit.matrix]
     grid = np.linspace(0.0, 2.0 * np.pi, 721)
     a = np.abs(couplers[:, 0, 1] + couplers[:, 1, 0]) * float(np.abs(coupling.odd(grid)).max())
     loaded = (

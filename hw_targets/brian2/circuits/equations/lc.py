@@ -19,8 +19,8 @@ Indices = NDArray[np.int64]
 # node() is everything that depends on voltages: g1 v - g3 v^3 (without a power function, which costs three to
 # five times the rest) and the coupling.
 TEXT = """
-dv/dt = (node({sent}) - i)*elastance : volt
-di/dt = v/inductance : amp
+dv/dt = (node({sent}) - current)*elastance : volt
+dcurrent/dt = v/inductance : amp
 elastance : farad**-1 (constant)
 inductance : henry (constant, shared)
 """
@@ -52,7 +52,7 @@ def lc(circuit: Circuit, parts: LCParts, batches: Indices) -> Equations:
     arguments = ("volt", "volt") if late else ("volt",)
     return Equations(
         text=text.strip(),
-        states=("v", "i", "p") if late else ("v", "i"),
+        states=("v", "current", "p") if late else ("v", "current"),
         units=(parts.unit_v, parts.unit_a, parts.unit_v)[: 3 if late else 2],
         functions={"node": StageFunction(node_late if late else node, arguments, "amp")},
         parameters=parameters,
