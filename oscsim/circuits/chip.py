@@ -91,30 +91,20 @@ def built_capacitance(design: CircuitDesign, reduction: Reduction, capacitance: 
         an oscillator so far off that its frequency is not known any more.
     """
     built = capacitance + design.parasitic_ratio * (kappa != 0).sum(axis=2)
-    _check_reach(reduction, built, "parasitic_ratio", design.parasitic_ratio)
+    factor = np.ones(built.shape)
     if design.frequency_mismatch:
-        factor = 1.0 + design.frequency_mismatch * design.drawn("frequency_mismatch").standard_normal(
-            built.shape
-        )
-        wanted = reduction.frequency(built) * factor
-        built = reduction.tuned(wanted)
-        if np.abs(reduction.frequency(built) / wanted - 1.0).max(initial=0.0) > 1e-9:
-            _refuse("frequency_mismatch", design.frequency_mismatch)
-    return built
-
-
-def _check_reach(reduction: Reduction, capacitance: Array, option: str, value: float) -> None:
-    low, high = reduction.reach
-    if capacitance.min(initial=1.0) < low or capacitance.max(initial=1.0) > high:
-        _refuse(option, value)
-
-
-def _refuse(option: str, value: float) -> None:
-    raise LoweringError(
-        f"option '{option}': given {value:g}, which moves an oscillator beyond the frequencies that are "
-        "known for its family (about 20 % of the carrier); choose a smaller one, or a layer with less "
-        "detuning (a longer time_unit_s)"
-    )
+        drawn = design.drawn("frequency_mismatch").standard_normal(built.shape)
+        factor += design.frequency_mismatch * drawn
+    elif not design.parasitic_ratio:
+        return built
+    try:
+        frequency = reduction.frequency(built)
+        return reduction.tuned(frequency * factor) if design.frequency_mismatch else built
+    except LoweringError as error:
+        raise LoweringError(
+            f"options 'frequency_mismatch' and 'parasitic_ratio': given {design.frequency_mismatch:g} and "
+            f"{design.parasitic_ratio:g}, which move an oscillator out of reach; choose smaller ones. {error}"
+        ) from None
 
 
 def built_drive(design: CircuitDesign, devices: int, shape: tuple[int, int]) -> Array | None:

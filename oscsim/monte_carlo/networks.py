@@ -14,8 +14,7 @@ from oscsim.tolerance import LOCK_THRESHOLD, REGIME_CAP
 
 Array = NDArray[np.float64]
 # Times in units of 1/(largest pull on an oscillator): relaxation, then averaging of what still drifts.
-_SETTLE, _WINDOW = 60.0, 200.0
-_LONGER = 8.0  # what has not settled runs once more for so many times as long
+_SETTLE, _WINDOW = 60.0, 300.0
 
 
 def read_networks(spec: PhaseLayerSpec, circuits: Sequence[Circuit], sine: bool) -> list[Reading]:
@@ -39,14 +38,8 @@ def read_networks(spec: PhaseLayerSpec, circuits: Sequence[Circuit], sine: bool)
     unit = 1.0 / max(pull, 1e-300)
     start = np.tile(first.array.start, (len(circuits), 1))
     state = settled_network(model, start, _SETTLE * unit, _WINDOW * unit)
-    mean, error = state.mean, state.error
-    late = np.flatnonzero(error > REGIME_CAP)
-    if len(late):
-        part = PhaseModel(model.coupling, model.detuning[late], model.kappa, model.matrix[late])
-        again = settled_network(part, start[late], _LONGER * _SETTLE * unit, _LONGER * _WINDOW * unit)
-        mean[late], error[late] = again.mean, again.error
     chips = np.split(np.arange(len(start)), len(circuits))
-    return [_reading(spec, first, mean[rows], error[rows]) for rows in chips]
+    return [_reading(spec, first, state.mean[rows], state.error[rows]) for rows in chips]
 
 
 def _reading(spec: PhaseLayerSpec, circuit: Circuit, mean: NDArray[np.complex128], error: Array) -> Reading:
