@@ -151,7 +151,7 @@ def lower_circuit(spec: PhaseLayerSpec, design: CircuitDesign) -> Circuit:
     wanted = w + array.detuning * per_natural
     if design.trim == "loaded":
         # only differences: a shift that all share turns the whole batch and would cost coupling (kappa/c)
-        shift = loading_shift(reduction, built)
+        shift = loading_shift(reduction, built, spec.dynamics == "network")
         wanted = wanted - (shift - shift.mean(axis=1, keepdims=True))
     tuning = built_tuning(design, w, wanted)
     nominal = (
@@ -184,12 +184,17 @@ def largest_pull(pull: Array) -> float:
     return float((size.sum(axis=2)[:, :, None] + size.transpose(0, 2, 1)).max(initial=0.0))
 
 
-def loading_shift(reduction: Reduction, couplers: Array) -> Array:
-    """(B, n) first-order mean frequency shift by the couplers (B, n, n), rad per natural unit of time."""
-    coupling = reduction.coupling
-    return (
-        np.abs(couplers).sum(axis=2) * coupling.shift + couplers.sum(axis=2) * coupling.coefficients[0].real
-    )
+def loading_shift(reduction: Reduction, couplers: Array, network: bool = False) -> Array:
+    """(B, n) first-order frequency shift by the couplers (B, n, n), rad per natural unit of time.
+
+    Averaged over all phases; in a network at the phases that couplers pull to: in phase, or in antiphase where
+    negative. There a resistor carries no current, and removing the average would detune what is to lock.
+    """
+    coupling, loaded = reduction.coupling, np.abs(couplers).sum(axis=2) * reduction.coupling.shift
+    if not network:
+        return loaded + couplers.sum(axis=2) * coupling.coefficients[0].real
+    in_phase, anti_phase = coupling(0.0), coupling(np.pi)
+    return loaded + (couplers * np.where(couplers < 0.0, anti_phase, in_phase)).sum(axis=2)
 
 
 def textbook(oscillator: Oscillator, ratio: Array) -> Array:

@@ -30,7 +30,8 @@ class CircuitDesign(Imperfections):
     voltage_v : unit of voltage: half the amplitude of an LC tank, the swing of a ring stage, the supply of a
         relaxation oscillator, the amplitude of a Stuart-Landau oscillator.
     trim : "none" (components by the textbook formula), "free" (every uncoupled oscillator has its wanted
-        frequency) or "loaded" (the mean frequency shift by the couplers is removed as well).
+        frequency) or "loaded" (the frequency shift by the couplers is removed as well: its average over all
+        phases, in networks that of couplers at rest).
     tuning_range : largest relative distance from the carrier that tuning reaches.
     phase_accuracy : rad, from which steps per cycle and duration are derived.
     max_cycles : carrier cycles after which a run that has not settled stops.
