@@ -31,7 +31,8 @@ class Behavioural:
 
     def oscillator(self, batch: int, index: int) -> list[str]:
         """Elements of one oscillator; every name ends in ``batch_index``."""
-        state = [float(x) for x in self.circuit.start[:, batch, index]]
+        own = self.circuit.oscillator.dimension  # the rows after it are the delays of couplers
+        state = [float(x) for x in self.circuit.start[:own, batch, index]]
         return _BLOCKS[type(self.made)](self.made, batch, index, state)
 
     def probes(self, batch: int, index: int) -> list[Probe]:
@@ -82,7 +83,7 @@ def _relaxation(made: RelaxationParts, batch: int, index: int, state: list[float
     at, node, switch = f"{batch}_{index}", f"v{batch}_{index}", f"s{batch}_{index}"
     mean = 0.5 * (1.0 / made.charge_ohm + 1.0 / made.discharge_ohm)
     half = 0.5 * (1.0 / made.charge_ohm - 1.0 / made.discharge_ohm)
-    conductance = f"({number(mean)}{half:+.12g}*V({switch}))" if half else number(mean)
+    conductance = f"({number(mean)}{half:+.11g}*V({switch}))" if half else number(mean)
     ohm, seconds = made.charge_ohm, made.comparator_s[batch, index]
     difference = f"({number(made.hysteresis_v[batch, index])}*V({switch})-V({node}))"
     return [
@@ -104,8 +105,8 @@ def _stuart_landau(made: StuartLandauParts, batch: int, index: int, state: list[
         f"Cy{at} {y} 0 {capacitance} IC={number(state[1] * made.unit_v)}",
         f"Gx{at} {x} 0 {y} 0 {turn}",
         f"Gy{at} 0 {y} {x} 0 {turn}",
-        f"Bx{at} {x} 0 I={left}*(V({x}){-made.shear:+.12g}*V({y}))",
-        f"By{at} {y} 0 I={left}*(V({y}){made.shear:+.12g}*V({x}))",
+        f"Bx{at} {x} 0 I={left}*(V({x}){-made.shear:+.11g}*V({y}))",
+        f"By{at} {y} 0 I={left}*(V({y}){made.shear:+.11g}*V({x}))",
     ]
 
 

@@ -22,9 +22,9 @@ class Probe:
 
 
 def number(value: float) -> str:
-    """Twelve digits: a netlist is compared and hashed as text.
+    """Eleven digits, more than any tolerance of a simulator resolves.
 
     >>> number(1 / 3e9)
-    '3.33333333333e-10'
+    '3.3333333333e-10'
     """
-    return f"{float(value):.12g}"
+    return f"{float(value):.11g}"

@@ -87,7 +87,7 @@ class Couplers:
             ]
         if not self.made.delay_s:
             return lines
-        start = self.circuit.oscillator.signal(self.circuit.start[:, batch, j]) * self.made.unit_v
+        start = self.circuit.start[self.circuit.oscillator.dimension :, batch, j] * self.made.unit_v
         for port, node in enumerate(nodes):
             lines += self._delay(f"{batch}_{j}_{port}", node, float(start[port]))
         return lines

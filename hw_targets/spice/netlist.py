@@ -45,7 +45,11 @@ def netlist(
         for index in range(size):
             lines += ["*", f"* batch {batch}, oscillator {index}{_note(circuit, batch, index)}"]
             lines += made.oscillator(batch, index)
-        lines += ["*", f"* batch {batch}, couplers i j: pull on i by j, code", *_coupling_notes(circuit, batch)]
+        lines += [
+            "*",
+            f"* batch {batch}, couplers i j: pull on i by j relative to the carrier",
+            *_coupling_notes(circuit, batch),
+        ]
         lines += made.couplers(batch)
     lines += ["*", *_analysis(circuit, config, window)]
     every = [probe for batch in batches for i in range(size) for probe in made.probes(batch, i)]
@@ -67,7 +71,9 @@ def _header(
     window: Window,
 ) -> list[str]:
     array, carrier = circuit.array, circuit.reduction.cycle.frequency / (2 * np.pi * circuit.natural_s)
-    design = {name: value for name, value in config.model_dump(exclude_defaults=True).items() if value is not None}
+    design = {
+        name: value for name, value in config.model_dump(exclude_defaults=True).items() if value is not None
+    }
     return [
         f"* {array.dynamics} layer: {len(batches)} of {array.batches} independent batches of {array.size} oscillators",
         f"* family {config.family}, model {config.model}, coupler {circuit.oscillator.coupler}",
@@ -90,8 +96,15 @@ def _note(circuit: Circuit, batch: int, index: int) -> str:
 
 
 def _coupling_notes(circuit: Circuit, batch: int) -> list[str]:
-    kappa = circuit.kappa[circuit.matrix[batch]]
-    return [f"* {i} {j}: {kappa[i, j]:+.6g}" for i, j in zip(*np.nonzero(kappa), strict=True)]
+    """Pull relative to the carrier, and the code it was programmed with where couplers have codes."""
+    kappa, made = circuit.kappa[circuit.matrix[batch]], circuit.chip.couplers
+    pull = kappa * circuit.reduction.coupling.strength / circuit.reduction.cycle.frequency
+    codes = None if made.codes is None else made.codes[circuit.array.matrix[batch]]
+    notes = []
+    for i, j in zip(*np.nonzero(pull if codes is None else codes), strict=True):
+        code = "" if codes is None else f", code {codes[i, j]:+d}"
+        notes.append(f"* {i} {j}: {pull[i, j]:+.6g}{code}")
+    return notes
 
 
 def _analysis(circuit: Circuit, config: SpiceConfig, window: Window) -> list[str]:
@@ -122,6 +135,6 @@ def _measurements(circuit: Circuit, made: Behavioural | Transistors, batch: int,
             f".measure tran high{at} MAX {vector}",
         ]
         if index:
-            difference = f"{2.0 * np.pi:.12g}*({begin}-begin{batch}_0)/period{at}"
+            difference = f"{2.0 * np.pi:.11g}*({begin}-begin{batch}_0)/period{at}"
             lines.append(f".measure tran psi{at} PARAM='{difference}'")
     return lines

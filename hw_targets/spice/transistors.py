@@ -79,7 +79,9 @@ class Transistors:
                 f"R{node} vdd {node} {number(ohm / (2.0 * family.mu))}",
             ]
         for name, drain, gate in (("a", "p", "n"), ("b", "n", "p")):
-            lines.append(f"M{name}{at} {drain}{at} {gate}{at} t{at} t{at} nch W={width} L={number(CHANNEL_M)}")
+            lines.append(
+                f"M{name}{at} {drain}{at} {gate}{at} t{at} t{at} nch W={width} L={number(CHANNEL_M)}"
+            )
         return [
             *lines,
             f"It{at} t{at} 0 {number(tail * a)}",

@@ -1,0 +1,142 @@
+"""The printable plan of a layer as netlists."""
+
+import hashlib
+import re
+from typing import Any
+
+import numpy as np
+
+from hw_targets.spice.config import SpiceConfig
+from hw_targets.spice.lowering import Job, Lowered, lower
+from hw_targets.spice.netlist import Window, blocks, netlist
+from oscsim.circuits.components import component_table
+from oscsim.io import jsonable_float
+from oscsim.spec import PhaseLayerSpec
+from oscsim.target import Plan
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[+-]?\d+)?")
+
+
+def lower_layer(spec: PhaseLayerSpec, config: SpiceConfig) -> tuple[Plan, Lowered]:
+    """Lower one layer; pure, runs no program.
+
+    Raises
+    ------
+    LoweringError
+        see :func:`hw_targets.spice.lowering.lower`.
+    """
+    lowered = lower(spec, config)
+    jobs = lowered.jobs(np.arange(lowered.circuit.array.batches), lowered.wanted)
+    accuracy = lowered.accuracy
+    entries = (
+        ("layer", _layer(spec)),
+        ("config", config.model_dump()),
+        ("circuit", _circuit(lowered)),
+        ("components", _components(lowered)),
+        ("chip", lowered.circuit.chip.entries()),
+        ("simulation", _simulation(lowered, jobs)),
+        ("netlists", _netlists(spec, lowered, jobs)),
+        ("accuracy", {name: getattr(accuracy, name) for name in accuracy.__dataclass_fields__}),
+    )
+    return Plan("spice", spec.digest, tuple((name, _tidy(part)) for name, part in entries)), lowered
+
+
+def layer_netlist(spec: PhaseLayerSpec, lowered: Lowered) -> str:
+    """The whole layer as one netlist, for ``ngspice -b FILE``: all batches, as long as the slowest needs."""
+    cycles = float(lowered.wanted.max())
+    window = Window(cycles, max(0.0, cycles - SHOWN_CYCLES))
+    every = range(lowered.circuit.array.batches)
+    return "\n".join([*netlist(lowered.circuit, lowered.config, title(spec), every, window), ".end"]) + "\n"
+
+
+SHOWN_CYCLES = 24.0
+"""Carrier cycles at its end that an exported netlist saves and measures."""
+
+
+def title(spec: PhaseLayerSpec) -> str:
+    """First line of a netlist."""
+    return f"oscsim layer {spec.digest}"
+
+
+def _layer(spec: PhaseLayerSpec) -> dict[str, Any]:
+    return {
+        "dynamics": spec.dynamics,
+        "mask": spec.mask,
+        "heads": spec.n_heads,
+        "oscillators": spec.n_oscillators,
+        "padded": int((~spec.valid).sum()),
+        "channels": spec.n_channels,
+        "time_unit_s": spec.time_unit_s,
+        "carrier_hz": spec.carrier_hz,
+    }
+
+
+def _circuit(lowered: Lowered) -> dict[str, Any]:
+    circuit, reduction = lowered.circuit, lowered.circuit.reduction
+    return {
+        "family": lowered.config.family,
+        "model": lowered.config.model,
+        "coupler": circuit.oscillator.coupler,
+        "one_oscillator": blocks(circuit, lowered.config).description,
+        "oscillators": circuit.capacitance.size,
+        "batches": circuit.array.batches,
+        "epsilon": circuit.strength,
+        "contraction_per_radian": reduction.contraction,
+        "epsilon_over_contraction": circuit.strength / reduction.contraction,
+        "coupling_strength_b1": reduction.coupling.strength,
+        "lag_degrees": np.degrees(circuit.coupling.lag),
+        "natural_unit_s": circuit.natural_s,
+        "warnings": list(circuit.warnings),
+    }
+
+
+def _components(lowered: Lowered) -> dict[str, Any]:
+    if lowered.config.model == "behavioural":
+        return {part.name: str(part) for part in component_table(lowered.circuit)}
+    made = blocks(lowered.circuit, lowered.config)
+    return {"models": made.header(), "first_oscillator": made.oscillator(0, 0)}
+
+
+def _simulation(lowered: Lowered, jobs: list[Job]) -> dict[str, Any]:
+    config = lowered.config
+    return {
+        "method": config.method,
+        "reltol": config.reltol,
+        "largest_step_s": 1.0 / (lowered.carrier_hz * config.steps_per_cycle),
+        "amplitudes_settle_cycles": lowered.skip,
+        "duration_cycles": jsonable_float(lowered.end),
+        "oscillator_cycles": sum(j.window.cycles * len(j.batches) for j in jobs) * lowered.circuit.array.size,
+        "predicted_s": float(f"{sum(lowered.predicted_s(job) for job in jobs):.2g}"),
+        "longest_cycles": config.max_cycles,
+    }
+
+
+def _netlists(spec: PhaseLayerSpec, lowered: Lowered, jobs: list[Job]) -> dict[str, Any]:
+    """Cycles, elements and digest of every netlist of a first run; what has not settled is run twice as long."""
+    entries = {}
+    for number, job in enumerate(jobs):
+        lines = netlist(lowered.circuit, lowered.config, title(spec), job.batches.tolist(), job.window)
+        cards = [line for line in lines if line[:1].isalpha()]
+        entries[f"netlist_{number}"] = {
+            "batches": len(job.batches),
+            "cycles": job.window.cycles,
+            "saved_from_cycle": job.window.saved_from,
+            "elements": {kind: sum(card[0] == kind for card in cards) for kind in sorted({c[0] for c in cards})},
+            "digest": _digest(lines),
+        }
+    return entries
+
+
+def _digest(lines: list[str]) -> str:
+    """Digest of a text whose numbers are rounded to eight digits: the last ones depend on the processor."""
+    text = _NUMBER.sub(lambda found: f"{float(found.group()):.8g}", "\n".join(lines))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _tidy(value: Any) -> Any:
+    """Plain JSON: nine digits of every float."""
+    if isinstance(value, dict):
+        return {name: _tidy(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_tidy(part) for part in value]
+    return jsonable_float(float(f"{value:.9g}")) if isinstance(value, float) else value
