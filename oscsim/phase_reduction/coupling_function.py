@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+_SAMPLES_PER_WAVE, _FEWEST, _NEGLIGIBLE = 8, 3, 1e-14
 
 
 @dataclass(frozen=True, eq=False)
 class CouplingFunction:
-    """``theta_i' = omega_i + sum_j kappa_ij Q(theta_j - theta_i) + |kappa_ij| shift`` to first order in kappa.
+    """``theta_i' = omega_i + sum_j kappa_ij Q(theta_j - theta_i) + |kappa_ij| shift``, first order in kappa.
 
     ``Q(x) = c_0 + sum_n 2 Re(c_n e^{i n x})`` is the average over one turn of the phase response times the
-    transmitted signal, ``shift`` the average of the response times the load (negative current). Kuramoto,
-    *Chemical Oscillations, Waves, and Turbulence* (1984), section 5.2; units: rad per natural unit of time and
-    unit of kappa.
+    transmitted signal, ``shift`` the average of the response times the load (negative current)
+    [KURAMOTO84] section 5.2. Units: rad per natural unit of time and unit of kappa.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class CouplingFunction:
 
     @property
     def lag(self) -> float:
-        """Sakaguchi lag of the fundamental, rad: ``a_1 cos x + b_1 sin x = |.| sin(x + lag)``."""
+        """Lag of the fundamental [SAKAGUCHI86], rad: ``a_1 cos x + b_1 sin x = |.| sin(x + lag)``."""
         return float(np.arctan2(self.cosines[0], self.sines[0]))
 
     def __call__(self, x: Array | float) -> Array:
@@ -67,20 +67,25 @@ class CouplingFunction:
         return CouplingFunction(self.coefficients * np.exp(-1j * angle), self.shift)
 
 
-def coupling_function(response: Array, signal: Array, load: Array, harmonics: int = 32) -> CouplingFunction:
+def coupling_function(response: Array, signal: Array, load: Array) -> CouplingFunction:
     """Average a phase response against what a coupler transmits and draws.
+
+    ``c_n = sum_ports conj(Z_n) s_n`` of their Fourier coefficients. Harmonics are kept down to 1e-14 of the
+    largest, at least 3 and at most an eighth of the samples (beyond, sampling itself is in doubt).
 
     Parameters
     ----------
     response, signal, load : (samples, ports) along one turn, evenly spaced in phase.
 
     >>> x = 2 * np.pi * np.arange(64)[:, None] / 64
-    >>> q = coupling_function(-np.sin(x) / 2, 2 * np.cos(x), 2 * np.cos(x), harmonics=3)
+    >>> q = coupling_function(-np.sin(x) / 2, 2 * np.cos(x), 2 * np.cos(x))
     >>> round(q.strength, 12), round(q.lag, 12)
     (0.5, 0.0)
     """
     count = len(response)
     z, s = np.fft.fft(response, axis=0) / count, np.fft.fft(signal, axis=0) / count
     # <Z(phi) s(phi + x)> = sum_n conj(Z_n) s_n e^{i n x}
-    coefficients = (z.conj() * s).sum(axis=1)[: harmonics + 1]
-    return CouplingFunction(coefficients, -float((response * load).sum(axis=1).mean()))
+    coefficients = (z.conj() * s).sum(axis=1)[: count // _SAMPLES_PER_WAVE + 1]
+    size = np.abs(coefficients)
+    kept = max(_FEWEST, int(np.flatnonzero(size > _NEGLIGIBLE * size.max())[-1]))
+    return CouplingFunction(coefficients[: kept + 1], -float((response * load).sum(axis=1).mean()))

@@ -1,22 +1,26 @@
 """The limit cycle of an oscillator and its phase response: what is left of it when it is weakly coupled."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from oscsim.errors import OscsimError
+from oscsim.phase_reduction.shooting import (
+    TIGHT,
+    Flow,
+    NoLimitCycle,
+    refuse_fixed_point,
+    rough_period,
+    settled,
+    shoot,
+)
 
 Array = NDArray[np.float64]
-Flow = Callable[[Array], Array]
-_TOLERANCE = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-13}
-_NEWTON = 30
-
-
-class NoLimitCycle(OscsimError):
-    """The right-hand side settles on no limit cycle (or none was found); the message says what happened."""
+_SETTLE_PERIODS = 20
+# Multipliers: the neutral one is 1 to this, all others are below 1 by at least this.
+_NEUTRAL = 1e-6
+_MOST_TURNS = 64  # a return within 6 periods that are estimated a factor of 3 too long, and some
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +32,8 @@ class LimitCycle:
     period : in natural units of time.
     states : (n, dimension) at phases 2 pi k/n.
     response : (n, dimension) Z, phase shift in rad per unit of each state variable: the adjoint solution
-        (perturbation projection vector), normalised so that ``Z . F = 2 pi / period``.
+        [MALKIN56], [ERMENTROUT96] (perturbation projection vector [DEMIR00]), normalised so that
+        ``Z . F = 2 pi / period``.
     decay : largest modulus of the other Floquet multipliers; 0 is instant return to the cycle.
     """
 
@@ -46,76 +51,61 @@ class LimitCycle:
 def limit_cycle(
     flow: Flow, jacobian: Flow, start: Array, period_estimate: float, settle: float = 0.0, samples: int = 1024
 ) -> LimitCycle:
-    """Find the limit cycle by shooting and solve the adjoint equation along it."""
-    run = solve_ivp(lambda _, x: flow(x), (0.0, settle + 20 * period_estimate), start, **_TOLERANCE)
-    x, period = run.y[:, -1], period_estimate
-    x, period = _first_return(flow, x, period_estimate)
-    x, period, monodromy = _shoot(flow, jacobian, x, period)
-    return _adjoint(flow, jacobian, x, period, monodromy, samples)
+    """Find the limit cycle by shooting and solve the adjoint equation ``Z' = -J^T Z`` along it.
 
+    Parameters
+    ----------
+    flow, jacobian : x' and its derivative (dimension, dimension) at one state (dimension,).
+    start : in the basin of the limit cycle.
+    period_estimate : good to a factor of 3. settle : time amplitudes take to settle, on top of 20 periods.
+    samples : states and responses per turn.
 
-def frequency_near(flow: Flow, jacobian: Flow, x: Array, period: float) -> float:
-    """Frequency of the limit cycle that passes near x with about this period, rad per natural unit of time."""
-    return 2.0 * np.pi / _shoot(flow, jacobian, x, period)[1]
+    Raises
+    ------
+    NoLimitCycle
+        the flow diverges, rests, does not come back, or its periodic orbit is not attracting.
 
-
-def _first_return(flow: Flow, x: Array, period: float) -> tuple[Array, float]:
-    """A rough period: the time after which the orbit crosses the plane through x normal to the flow."""
-    normal, origin = flow(x), x
-
-    def crossing(_: float, y: Array) -> float:
-        return float(normal @ (y - origin))
-
-    crossing.direction = 1.0  # type: ignore[attr-defined]
-    run = solve_ivp(
-        lambda _, y: flow(y), (0.0, 6.0 * period), x, events=crossing, max_step=period / 50, **_TOLERANCE
-    )
-    times = run.t_events[0][run.t_events[0] > 0.05 * period]
-    if not len(times):
-        raise NoLimitCycle(f"no return within {6.0 * period:g} time units; expected a period near {period:g}")
-    near = [np.linalg.norm(y - origin) for y, t in zip(run.y_events[0], run.t_events[0]) if t > 0.05 * period]
-    best = int(np.argmax(np.array(near) < 1.5 * min(near) + 1e-9))
-    return x, float(times[best])
-
-
-def _shoot(flow: Flow, jacobian: Flow, x: Array, period: float) -> tuple[Array, float, Array]:
-    n, anchor = len(x), flow(x)
-    for _ in range(_NEWTON):
-        end, monodromy = _variational(flow, jacobian, x, period)
-        residual = end - x
-        if np.abs(residual).max() < 1e-11 * max(1.0, np.abs(x).max()):
-            return x, period, monodromy
-        system = np.zeros((n + 1, n + 1))
-        system[:n, :n], system[:n, n], system[n, :n] = monodromy - np.eye(n), flow(end), anchor
-        step = np.linalg.solve(system, np.concatenate([-residual, [0.0]]))
-        x, period = x + step[:n], period + step[n]
-    raise NoLimitCycle(f"shooting did not converge: residual {np.abs(residual).max():.2g}")
-
-
-def _variational(flow: Flow, jacobian: Flow, x: Array, period: float) -> tuple[Array, Array]:
-    n = len(x)
-
-    def f(_: float, y: Array) -> Array:
-        return np.concatenate([flow(y[:n]), (jacobian(y[:n]) @ y[n:].reshape(n, n)).ravel()])
-
-    run = solve_ivp(f, (0.0, period), np.concatenate([x, np.eye(n).ravel()]), **_TOLERANCE)
-    return run.y[:n, -1], run.y[n:, -1].reshape(n, n)
-
-
-def _adjoint(
-    flow: Flow, jacobian: Flow, x: Array, period: float, monodromy: Array, samples: int
-) -> LimitCycle:
-    values, vectors = np.linalg.eig(monodromy.T)
-    neutral = int(np.argmin(np.abs(values - 1.0)))
-    others = np.abs(np.delete(values, neutral))
-    orbit = solve_ivp(lambda _, y: flow(y), (0.0, period), x, dense_output=True, **_TOLERANCE)
-    z = vectors[:, neutral].real
+    >>> rotor = lambda x: np.array([x[0] - x[1], x[0] + x[1]]) - x * (x @ x)
+    >>> def bend(x):
+    ...     return np.array([[1.0, -1.0], [1.0, 1.0]]) - (x @ x) * np.eye(2) - 2 * np.outer(x, x)
+    >>> cycle = limit_cycle(rotor, bend, np.array([0.5, 0.0]), 6.0, samples=8)
+    >>> round(float(cycle.frequency), 9), np.linalg.norm(cycle.response, axis=1).round(9).tolist()
+    (1.0, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    """
+    start = np.asarray(start, float)
+    x = settled(flow, start, settle + _SETTLE_PERIODS * period_estimate)
+    x, period, monodromy = shoot(flow, jacobian, x, rough_period(flow, x, period_estimate))
+    orbit = solve_ivp(lambda _, y: flow(y), (0.0, period), x, dense_output=True, **TIGHT)
+    turns = _turns(np.asarray(orbit.sol(period / np.arange(1, _MOST_TURNS))).T, x)
+    if turns > 1:
+        x, period, monodromy = shoot(flow, jacobian, x, period / turns)
     times = np.arange(samples) * period / samples
+    states = orbit.sol(times).T
+    refuse_fixed_point(x, float(np.ptp(states, axis=0).max()))
+    neutral, decay = _stability(monodromy, period)
     # backward in time the adjoint is stable: whatever is not the phase response dies out
     back = solve_ivp(
-        lambda t, p: -jacobian(orbit.sol(t)).T @ p, (period, 0.0), z, t_eval=times[::-1], **_TOLERANCE
+        lambda t, p: -jacobian(orbit.sol(t)).T @ p, (period, 0.0), neutral, t_eval=times[::-1], **TIGHT
     )
-    states, response = orbit.sol(times).T, back.y.T[::-1]
-    w = 2.0 * np.pi / period
-    along = np.einsum("ki,ki->k", response, np.array([flow(s) for s in states]))
-    return LimitCycle(period, states, response * (w / along)[:, None], float(others.max(initial=0.0)))
+    w, response = 2.0 * np.pi / period, back.y.T[::-1]
+    return LimitCycle(period, states, response * (w / (response[0] @ flow(x))), decay)
+
+
+def _turns(after: Array, x: Array) -> int:
+    """How often the orbit through x closes within what was taken for its period; after[k] is x at 1/(k+1)."""
+    apart = np.abs(after - x).max(axis=1)
+    return int(np.flatnonzero(apart < 1e-6 * max(float(apart.max()), 1e-6))[-1:].sum()) + 1
+
+
+def _stability(monodromy: Array, period: float) -> tuple[Array, float]:
+    """Left eigenvector of the neutral multiplier, and the largest modulus of the others."""
+    values, vectors = np.linalg.eig(monodromy.T)
+    neutral = int(np.argmin(np.abs(values - 1.0)))
+    decay = float(np.abs(np.delete(values, neutral)).max(initial=0.0))
+    if abs(values[neutral] - 1.0) > _NEUTRAL or decay > 1.0 - _NEUTRAL:
+        raise NoLimitCycle(
+            f"the periodic orbit with period {period:.6g} is not attracting: Floquet multipliers "
+            f"{np.round(values, 6).tolist()}, expected one of 1 and all others smaller; an oscillator needs "
+            "an amplitude that comes back"
+        )
+    return np.array(np.real(vectors[:, neutral]), float), decay
