@@ -6,7 +6,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from oscsim.errors import ConfigError
 from oscsim.oscillators.oscillator import Array, Oscillator
 
 
@@ -14,14 +13,19 @@ from oscsim.oscillators.oscillator import Array, Oscillator
 class LC(Oscillator):
     """``c v' = -i + mu (v - v^3/3) + u``, ``i' = v``: time in units of sqrt(L C), limit-cycle amplitude 2.
 
-    van der Pol, Phil. Mag. 2 (1926) 978, in Lienard's form. ``mu`` is the net negative conductance times the
-    characteristic impedance sqrt(L/C). Coupling through a resistor R_c: ``u = kappa (v_j - v_i)``,
-    kappa = sqrt(L/C)/R_c; a negative coupling crosses the differential nodes of the source.
+    [VANDERPOL26]. ``mu`` is the net negative conductance times the characteristic impedance sqrt(L/C).
+    Coupling through a resistor R_c: ``u = kappa (v_j - v_i)``, kappa = sqrt(L/C)/R_c; a negative coupling
+    crosses the differential nodes of the source. Free frequency 1 - mu^2/16 for small mu.
 
     Parameters
     ----------
     mu : > 0, dimensionless.
     coupler : "resistor", which also loads what it drives, or an ideal one-way "transconductance".
+
+    Raises
+    ------
+    ConfigError
+        an impossible mu, or a coupler of another family.
 
     >>> LC(mu=0.1).flow(np.array([2.0, 0.0])).round(6).tolist()
     [-0.066667, 2.0]
@@ -33,8 +37,8 @@ class LC(Oscillator):
     coupler: Literal["resistor", "transconductance"] = "resistor"
 
     def __post_init__(self) -> None:
-        if not self.mu > 0.0:
-            raise ConfigError(f"mu: given {self.mu:g}, expected a number > 0")
+        self.check_positive("mu")
+        self.check_coupler()
 
     @property
     def dimension(self) -> int:

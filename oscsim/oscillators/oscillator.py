@@ -10,14 +10,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from oscsim.errors import ConfigError
+
 Array = NDArray[np.float64]
 
 
 class Oscillator(ABC):
     """A self-sustained oscillator ``c x' = F(x) + u`` (LC: v only) in its natural unit of time.
 
-    The state x is (dimension, ...): every method broadcasts over trailing axes, so a batch of oscillators is
-    one array. ``c`` is the relative tuning capacitance (1 = nominal), ``u`` the coupling current, which enters
+    The state x is (dimension, ...): methods broadcast over trailing axes, so a batch of oscillators is one
+    array. ``c`` is the relative tuning capacitance (1 = nominal), ``u`` the coupling current, which enters
     the equations listed in ``ports`` (and is divided by c there, as any current into a capacitor is).
 
     Attributes
@@ -26,14 +28,32 @@ class Oscillator(ABC):
     dimension : number of state variables.
     ports : indices of the state equations a coupling current enters.
     uniform_tuning : whether c scales the whole right-hand side, so that frequency is exactly 1/c.
-    coupler : what couples two of them: "resistor", or a one-way element of the family.
+    couplers : what may couple two of them, the default first.
+    coupler : what does: "resistor", or a one-way element of the family.
     """
 
     name: ClassVar[str]
     ports: ClassVar[tuple[int, ...]] = (0,)
-
     uniform_tuning: ClassVar[bool] = True
+    couplers: ClassVar[tuple[str, ...]] = ("resistor", "transconductance")
     coupler: str
+
+    def check_coupler(self) -> None:
+        """Raise ConfigError for a coupler the family does not have."""
+        if self.coupler not in self.couplers:
+            raise ConfigError(
+                f"coupler: given {self.coupler!r} for family {self.name}, expected one of "
+                f"{', '.join(self.couplers)}; leave it out for {self.couplers[0]}"
+            )
+
+    def check_positive(self, *names: str) -> None:
+        """Raise ConfigError for an option that is not a positive finite number."""
+        for name in names:
+            value = getattr(self, name)
+            if not 0.0 < value < np.inf:
+                raise ConfigError(
+                    f"{name}: given {value:g} for family {self.name}, expected a finite number > 0"
+                )
 
     @property
     def reciprocal(self) -> bool:
@@ -53,7 +73,8 @@ class Oscillator(ABC):
     def flow(self, x: Array, capacitance: Array | float = 1.0, drive: Array | None = None) -> Array:
         """``x'`` of uncoupled oscillators, (dimension, ...), per natural unit of time.
 
-        ``drive`` (devices, ...) is the strength of each active device relative to nominal; None where all are nominal.
+        ``drive`` (devices, ...) is the strength of each active device relative to nominal, None where all are
+        nominal.
         """
 
     @abstractmethod
@@ -82,7 +103,7 @@ class Oscillator(ABC):
 
     @abstractmethod
     def period_estimate(self) -> float:
-        """A rough period in natural units, good to a factor of two."""
+        """A rough period in natural units, good to a factor of 3."""
 
     @abstractmethod
     def relaxation_estimate(self) -> float:

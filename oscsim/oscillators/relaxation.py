@@ -15,21 +15,30 @@ from oscsim.oscillators.oscillator import Array, Oscillator
 class Relaxation(Oscillator):
     """``c v' = rate(s) (supply(s) - v) + u``, ``tau s' = tanh(g (h s - v)) - s``: time in units of R C.
 
-    A comparator with hysteresis decides whether the capacitor is charged (s near 1, towards +1/2) or discharged
-    (s near -1, towards -1/2; ``discharge`` times as fast): VO2-like devices. Voltages are relative to the middle
-    of the supply and in units of it, so thresholds of 0.3 and 0.7 of the supply are -0.2 and +0.2. The
-    comparator is smooth (gain g, time constant tau): its thresholds follow from the folds of
-    ``v = h s - atanh(s)/g``, and h is chosen so that they are at ``+-threshold``.
-
-    Coupling through a resistor: ``u = kappa (v_j - v_i)``.
+    Here ``supply = s/2`` and ``rate = (1 + discharge + (1 - discharge) s)/2``: a comparator with hysteresis
+    decides whether the capacitor is charged (s near 1, towards +1/2) or discharged (s near -1, towards -1/2,
+    ``discharge`` times as fast), as in VO2 devices. Voltages are relative to the middle of the supply and in
+    units of it, so thresholds of 0.3 and 0.7 of the supply are -0.2 and +0.2. The comparator is smooth (gain
+    g, time constant tau): its thresholds are the folds of ``v = h s - atanh(s)/g``, and h is chosen so that
+    they are at ``+-threshold``. Coupling through a resistor: ``u = kappa (v_j - v_i)``.
 
     Parameters
     ----------
-    threshold : distance of either threshold from the middle, in units of the supply, below 1/2.
+    threshold : distance of either threshold from the middle, in units of the supply, below 0.45.
     discharge : speed of discharging relative to charging.
     comparator_gain : g, per unit of the supply.
     comparator_time : tau in units of R C; it follows the tuning.
     coupler : "resistor", or an ideal one-way "transconductance".
+
+    Raises
+    ------
+    ConfigError
+        an impossible value, or a coupler of another family.
+
+    >>> fold = Relaxation(threshold=0.2)
+    >>> s = np.sqrt(1.0 - 1.0 / (fold.comparator_gain * fold.hysteresis))
+    >>> round(float(fold.hysteresis * s - np.arctanh(s) / fold.comparator_gain), 12)
+    0.2
     """
 
     name: ClassVar[str] = "relaxation"
@@ -41,21 +50,26 @@ class Relaxation(Oscillator):
 
     def __post_init__(self) -> None:
         if not 0.0 < self.threshold < 0.45:
-            raise ConfigError(f"threshold: given {self.threshold:g}, expected more than 0 and less than 0.45")
-        for name in ("discharge", "comparator_gain", "comparator_time"):
-            if not getattr(self, name) > 0.0:
-                raise ConfigError(f"{name}: given {getattr(self, name):g}, expected a number > 0")
+            raise ConfigError(
+                f"threshold: given {self.threshold:g}, expected more than 0 and less than 0.45 of the supply"
+            )
+        self.check_positive("discharge", "comparator_gain", "comparator_time")
+        self.check_coupler()
 
     @cached_property
     def hysteresis(self) -> float:
         """h, solved from the fold: ``h s - atanh(s)/g = threshold`` at ``s = sqrt(1 - 1/(g h))``."""
-        low, high = 1.0 / self.comparator_gain, 1.0 + self.threshold
+        low = high = 1.0 / self.comparator_gain
+        while self._fold(high) < self.threshold:
+            high *= 2.0
         for _ in range(100):  # bisection: the fold rises monotonically with h
             h = 0.5 * (low + high)
-            s = np.sqrt(max(0.0, 1.0 - 1.0 / (self.comparator_gain * h)))
-            fold = h * s - np.arctanh(s) / self.comparator_gain
-            low, high = (h, high) if fold < self.threshold else (low, h)
+            low, high = (h, high) if self._fold(h) < self.threshold else (low, h)
         return 0.5 * (low + high)
+
+    def _fold(self, h: float) -> float:
+        s = np.sqrt(max(0.0, 1.0 - 1.0 / (self.comparator_gain * h)))
+        return float(h * s - np.arctanh(s) / self.comparator_gain)
 
     @property
     def dimension(self) -> int:
@@ -79,11 +93,9 @@ class Relaxation(Oscillator):
 
     def jacobian(self, x: Array) -> Array:
         v, s = x
-        rate, slope = (
-            0.5 * ((1.0 + self.discharge) + (1.0 - self.discharge) * s),
-            0.5 * (1.0 - self.discharge),
-        )
-        bend = self.comparator_gain / np.cosh(self.comparator_gain * (self.hysteresis * s - v)) ** 2
+        rate = 0.5 * ((1.0 + self.discharge) + (1.0 - self.discharge) * s)
+        slope = 0.5 * (1.0 - self.discharge)
+        bend = self.comparator_gain * (1.0 - np.tanh(self.comparator_gain * (self.hysteresis * s - v)) ** 2)
         return np.array(
             [
                 [-rate, 0.5 * rate + slope * (0.5 * s - v)],

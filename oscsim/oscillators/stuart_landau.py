@@ -14,14 +14,23 @@ from oscsim.oscillators.oscillator import Array, Oscillator
 class StuartLandau(Oscillator):
     """``c z' = i z + (mu/2)(1 + i shear)(1 - |z|^2) z + u``: time in radians of the carrier, amplitude 1.
 
-    Kuramoto, Chemical Oscillations, Waves, and Turbulence (1984), section 2.2. Coupling is diffusive,
-    ``u = kappa (z_j - z_i)``, on both components, so the equations look the same in a frame that rotates with
-    the carrier: circuits are simulated there. ``mu`` is the rate at which the amplitude relaxes.
+    [KURAMOTO84] section 2.2. Coupling is diffusive, ``u = kappa (z_j - z_i)``, on both components, so the
+    equations look the same in a frame that rotates with the carrier. ``mu`` is the rate at which amplitudes
+    relax. Phase is ``arg z - shear ln|z|``, so the coupling function is exactly
+    ``sin x - shear cos x = sqrt(1 + shear^2) sin(x - atan(shear))``.
 
     Parameters
     ----------
-    mu : > 0. shear : dependence of frequency on amplitude; a lag of atan(shear) in the coupling.
+    mu : > 0. shear : dependence of frequency on amplitude; the coupling lags by atan(shear).
     coupler : "resistor" (diffusive), or an ideal one-way "transconductance".
+
+    Raises
+    ------
+    ConfigError
+        an impossible mu or shear, or a coupler of another family.
+
+    >>> StuartLandau().flow(np.array([1.0, 0.0])).tolist()
+    [0.0, 1.0]
     """
 
     name: ClassVar[str] = "stuart_landau"
@@ -31,8 +40,10 @@ class StuartLandau(Oscillator):
     coupler: Literal["resistor", "transconductance"] = "resistor"
 
     def __post_init__(self) -> None:
-        if not self.mu > 0.0:
-            raise ConfigError(f"mu: given {self.mu:g}, expected a number > 0")
+        self.check_positive("mu")
+        if not np.isfinite(self.shear):
+            raise ConfigError(f"shear: given {self.shear:g} for family {self.name}, expected a finite number")
+        self.check_coupler()
 
     @property
     def dimension(self) -> int:

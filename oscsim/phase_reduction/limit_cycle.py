@@ -88,7 +88,7 @@ def limit_cycle(
         lambda t, p: -jacobian(orbit.sol(t)).T @ p, (period, 0.0), neutral, t_eval=times[::-1], **TIGHT
     )
     w, response = 2.0 * np.pi / period, back.y.T[::-1]
-    return LimitCycle(period, states, response * (w / (response[0] @ flow(x))), decay)
+    return LimitCycle(float(period), states, response * (w / (response[0] @ flow(x))), decay)
 
 
 def _turns(after: Array, x: Array) -> int:
