@@ -14,6 +14,7 @@ _LOADERS = {
 # Circuits agree with their own phase reduction; what that is worth against the closed form each plan says.
 _CIRCUITS = {
     "circuit": ("hw_targets.brian2.circuits.target", "CircuitTarget"),
+    "spice": ("hw_targets.spice.target", "SpiceTarget"),
 }
 
 

@@ -1,4 +1,4 @@
-"""One oscillator of each family as ideal elements: the equations of :mod:`oscsim.circuits.parts`, element by element."""
+"""One oscillator of each family as ideal elements: the equations of :mod:`oscsim.circuits.parts`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -117,7 +117,7 @@ _BLOCKS: dict[type, Block] = {
     StuartLandauParts: _stuart_landau,
 }
 _DESCRIPTION: dict[type, str] = {
-    LCParts: "tank C, L and a source of -g1 V + g3 V^3 (written V*V*V: a power of a negative voltage is an error)",
+    LCParts: "tank C, L and a source of -g1 V + g3 V^3, written V*V*V (V^3 fails where V < 0)",
     RingParts: "per stage a load C, R and a saturating driver -I tanh(V_previous / V_in)",
     RelaxationParts: "C charged towards +-V0/2 as the comparator s (+1 or -1, with hysteresis) says",
     StuartLandauParts: "quadratures x, y at the carrier: gyrator and amplitude limiter",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Probe:
-    """A state variable in natural units: ``sum_k weights[k] vectors[k] + offset`` of vectors that ngspice saves.
+    """A state variable in natural units: ``sum_k weights[k] vectors[k] + offset`` of saved vectors.
 
     >>> Probe.of("v(v0_0)", 0.5)
     Probe(vectors=('v(v0_0)',), weights=(2.0,), offset=0.0)

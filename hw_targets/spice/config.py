@@ -19,8 +19,8 @@ class SpiceConfig(CircuitDesign):
 
     Parameters
     ----------
-    model : "behavioural" (the family's equations as ideal elements) or "mos" (level-1 transistors; lc and ring).
-    reltol : relative tolerance of ngspice. method : its integration method, trapezoidal or Gear's second order.
+    model : "behavioural" (the family's equations as ideal elements) or "mos" (level-1 transistors; lc, ring).
+    reltol : relative tolerance of ngspice. method : its integration method, trapezoidal or Gear's second.
     steps_per_cycle : at least this many steps per carrier cycle.
     timeout_s : seconds after which a netlist is stopped.
     largest : number of oscillators (all batches together) above which a layer is refused.
@@ -40,8 +40,8 @@ class SpiceConfig(CircuitDesign):
     def _check_reltol(self) -> Self:
         if not 1e-10 <= self.reltol <= LARGEST_RELTOL:
             raise ConfigError(
-                f"reltol: given {self.reltol:g}, expected 1e-10 to {LARGEST_RELTOL:g}: above, single runs are off by "
-                "up to 7e-2 rad and nothing says which; leave it at 1e-6"
+                f"reltol: given {self.reltol:g}, expected 1e-10 to {LARGEST_RELTOL:g}: above, single runs "
+                "are off by up to 7e-2 rad and nothing says which; leave it at 1e-6"
             )
         return self
 
@@ -63,11 +63,13 @@ class SpiceConfig(CircuitDesign):
             )
         if self.stage_gain is not None:
             raise ConfigError(
-                f"stage_gain: given {self.stage_gain:g} with model=mos, where transistors decide it; leave it out"
+                f"stage_gain: given {self.stage_gain:g} with model=mos, where transistors decide it; "
+                "leave it out"
             )
         if self.coupler not in (None, "resistor"):
             raise ConfigError(
-                f"coupler: given {self.coupler!r} with model=mos, expected resistor: the current of a transistor "
-                "depends on the voltage it drives, so it is no coupler of a layer; or choose model=behavioural"
+                f"coupler: given {self.coupler!r} with model=mos, expected resistor: the current of a "
+                "transistor depends on the voltage it drives, which no coupling of a layer does; "
+                "or choose model=behavioural"
             )
         return mos_oscillator(behavioural)

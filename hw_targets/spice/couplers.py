@@ -38,7 +38,7 @@ class Couplers:
 
     @property
     def _two_terminal(self) -> bool:
-        """Whether a coupler is a resistor between two nodes; a delayed one listens to a delayed copy instead."""
+        """Whether a coupler is a resistor between two nodes; a delayed one listens to a copy instead."""
         return self.circuit.oscillator.reciprocal and self.made.delay_s == 0.0
 
     def _coupler(self, batch: int, i: int, j: int, g: float, back: float) -> list[str]:
@@ -80,9 +80,9 @@ class Couplers:
             if not isinstance(self.made, RingParts):
                 raise TypeError("only rings have inverters")
             last = f"V(v{batch}_{j}_{self.circuit.oscillator.dimension - 1})"
-            nodes = [f"q{batch}_{j}"]
+            nodes, swing = [f"q{batch}_{j}"], number(self.made.unit_v / UNIT_OHM)
             lines = [
-                f"Bq{batch}_{j} {nodes[0]} 0 I={number(self.made.unit_v)}*tanh({last}/{number(self.made.input_v)})",
+                f"Bq{batch}_{j} {nodes[0]} 0 I={swing}*tanh({last}/{number(self.made.input_v)})",
                 f"Rq{batch}_{j} {nodes[0]} 0 {number(UNIT_OHM)}",
             ]
         if not self.made.delay_s:

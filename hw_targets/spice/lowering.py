@@ -59,15 +59,16 @@ class Lowered:
             together = batches[cycles[batches] == length]
             numbers = self.config.steps_per_cycle * length * len(self.circuit.start) * self.circuit.array.size
             room = max(1, int(_SAVED / numbers))
-            saved_from = max(0.0, length * (1.0 - _SAVED / numbers)) if not self.clocked_by_start else 0.0
+            saved_from = max(0.0, length * (1.0 - _SAVED / numbers)) if not self.held else 0.0
             for first in range(0, len(together), room):
                 made.append(Job(together[first : first + room], Window(float(length), saved_from)))
         return made
 
     @property
-    def clocked_by_start(self) -> bool:
-        """Whether phases count from the start (clamped), so that nothing before the end may be left out."""
-        return self.circuit.array.dynamics == "clamped"
+    def held(self) -> int:
+        """Held oscillators of a batch: the later half of a clamped one, whose phases count from the start."""
+        array = self.circuit.array
+        return array.size // 2 if array.dynamics == "clamped" else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,16 +117,15 @@ def _first_cycles(circuit: Circuit, config: SpiceConfig, end: float) -> Array:
 
 
 def longest(config: SpiceConfig, end: float) -> float:
-    """Carrier cycles at which a run ends: half a cycle after a finite duration, so that it can be averaged over."""
+    """Carrier cycles at which a run ends: half a cycle after a finite duration, to be averaged over."""
     return end + max(min(0.5, end), 0.05) if np.isfinite(end) else config.max_cycles
 
 
 def _check_noise(config: SpiceConfig) -> None:
     if config.noise_a_per_sqrt_hz > 0.0:
         raise LoweringError(
-            f"noise_a_per_sqrt_hz: given {config.noise_a_per_sqrt_hz:g}, but ngspice's transient noise is a source "
-            "that jumps at fixed times, which its step control then resolves: it is not white to an oscillator; "
-            "use target circuit"
+            f"noise_a_per_sqrt_hz: given {config.noise_a_per_sqrt_hz:g}, but ngspice's transient noise is "
+            "a sequence of straight lines, which is not white to an oscillator; use target circuit"
         )
 
 
@@ -134,13 +134,13 @@ def _check_transistors(circuit: Circuit, config: SpiceConfig) -> None:
         return
     if config.coupling_delay_s > 0.0:
         raise LoweringError(
-            f"coupling_delay_s: given {config.coupling_delay_s:g} with model=mos, whose couplers are plain resistors; "
-            "choose model=behavioural"
+            f"coupling_delay_s: given {config.coupling_delay_s:g} with model=mos, whose couplers are plain "
+            "resistors; choose model=behavioural"
         )
     if config.family == "ring" and (circuit.kappa < 0.0).any():
         raise LoweringError(
-            "family ring, model mos: a negative coupling given, but a single-ended ring has no second node to "
-            "cross to; choose family=lc, or model=behavioural"
+            "family ring, model mos: a negative coupling given, but a single-ended ring has no second node "
+            "to cross to; choose family=lc, or model=behavioural"
         )
 
 
@@ -151,7 +151,7 @@ def _check_size(lowered: Lowered) -> None:
         every = np.arange(circuit.array.batches)
         seconds = sum(lowered.predicted_s(job) for job in lowered.jobs(every, lowered.wanted))
         raise LoweringError(
-            f"target 'spice': {count} oscillators given ({circuit.array.batches} batches of {circuit.array.size}), "
-            f"expected at most largest={largest}: ngspice would take about {seconds:.0f} s; take a smaller layer, "
-            f"target circuit, or set largest={count}"
+            f"target 'spice': {count} oscillators given ({circuit.array.batches} batches of "
+            f"{circuit.array.size}), expected at most largest={largest}: ngspice would take about "
+            f"{seconds:.0f} s; take a smaller layer, target circuit, or set largest={count}"
         )

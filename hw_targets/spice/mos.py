@@ -1,7 +1,7 @@
 """Oscillators of level-1 transistors: their equations in natural units, for trimming and as their own law.
 
 Shichman and Hodges, IEEE J. Solid-State Circuits 3 (1968) 285: the drain current of a transistor with gate
-overdrive u = v_gs - v_t > 0 is ``beta u^2/2`` in saturation (v_ds >= u) and ``beta (u v_ds - v_ds^2/2)`` below;
+overdrive u = v_gs - v_t > 0 is ``beta u^2/2`` in saturation (v_ds >= u), ``beta (u v_ds - v_ds^2/2)`` below;
 no channel length modulation. Unit of voltage V0, of current V0/Z, as everywhere in :mod:`oscsim.circuits`.
 """
 
@@ -28,7 +28,7 @@ RING_BETA = 2.0 / (2.0 - RING_THRESHOLD) ** 2
 
 @dataclass(frozen=True)
 class MosLC(Oscillator):
-    """Cross-coupled pair on a differential tank: ``c v' = -i - 2 mu v + f(v) + u``, ``i' = v``, v = (p - n)/2.
+    """Cross-coupled pair on a tank: ``c v' = -i - 2 mu v + f(v) + u``, ``i' = v``, v = (p - n)/2.
 
     The pair steers its tail current I = pi mu between the two sides: ``f(v) = beta v sqrt(I/beta - v^2)``
     up to ``v^2 = I/(2 beta)``, then +-I/2. A square wave of I/2 into the tank's loss 2 mu swings to 1. Common
@@ -106,7 +106,7 @@ class MosLC(Oscillator):
 
 @dataclass(frozen=True)
 class MosRing(Oscillator):
-    """Odd number of CMOS inverters with load capacitors: ``c x_k' = I(x_(k-1), x_k) + u_k``, supply from -1 to 1.
+    """Odd number of loaded CMOS inverters: ``c x_k' = I(x_(k-1), x_k) + u_k``, supply from -1 to 1.
 
     I is the current of the p transistor less that of the n transistor, both in saturation or not as the
     voltages have it. A resistor connects like nodes.
@@ -147,7 +147,7 @@ class MosRing(Oscillator):
 
     def phasor(self, x: Array) -> NDArray[np.complex128]:
         turn = np.exp(1j * np.arange(self.stages) * (np.pi + np.pi / self.stages))
-        return np.tensordot(turn, x, axes=1)
+        return np.tensordot(turn, x, axes=1).astype(np.complex128)
 
     def start(self) -> Array:
         return 0.9 * np.cos(np.arange(self.stages) * (np.pi + np.pi / self.stages))

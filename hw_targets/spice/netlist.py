@@ -1,4 +1,4 @@
-"""The netlist of a layer as text: header, one block per oscillator, couplers, options, transient, measurements."""
+"""The netlist of a layer as text: header, oscillators, couplers, options, transient, measurements."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,15 +52,16 @@ def netlist(
         ]
         lines += made.couplers(batch)
     lines += ["*", *_analysis(circuit, config, window)]
-    every = [probe for batch in batches for i in range(size) for probe in made.probes(batch, i)]
-    lines += [f".save {vector}" for vector in _vectors(every)]
+    probes = [[made.probes(batch, index) for index in range(size)] for batch in batches]
+    lines += [f".save {vector}" for vector in vectors(probes)]
     for batch in batches:
         lines += _measurements(circuit, made, batch, window)
     return lines
 
 
-def _vectors(probes: Sequence[Probe]) -> list[str]:
-    return [vector for probe in probes for vector in probe.vectors]
+def vectors(probes: list[list[list[Probe]]]) -> list[str]:
+    """Names of everything that is saved: batch by batch, oscillator by oscillator."""
+    return [name for batch in probes for states in batch for probe in states for name in probe.vectors]
 
 
 def _header(
@@ -75,7 +76,7 @@ def _header(
         name: value for name, value in config.model_dump(exclude_defaults=True).items() if value is not None
     }
     return [
-        f"* {array.dynamics} layer: {len(batches)} of {array.batches} independent batches of {array.size} oscillators",
+        f"* {array.dynamics} layer: {len(batches)} of {array.batches} batches of {array.size} oscillators",
         f"* family {config.family}, model {config.model}, coupler {circuit.oscillator.coupler}",
         f"* options: {', '.join(f'{name}={value}' for name, value in design.items()) or 'all default'}",
         f"* one oscillator: {made.description}",

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ def _simulation(lowered: Lowered, jobs: list[Job]) -> dict[str, Any]:
 
 
 def _netlists(spec: PhaseLayerSpec, lowered: Lowered, jobs: list[Job]) -> dict[str, Any]:
-    """Cycles, elements and digest of every netlist of a first run; what has not settled is run twice as long."""
+    """Every netlist of a first run: cycles, elements, digest; what has not settled runs twice as long."""
     entries = {}
     for number, job in enumerate(jobs):
         lines = netlist(lowered.circuit, lowered.config, title(spec), job.batches.tolist(), job.window)
@@ -121,7 +122,7 @@ def _netlists(spec: PhaseLayerSpec, lowered: Lowered, jobs: list[Job]) -> dict[s
             "batches": len(job.batches),
             "cycles": job.window.cycles,
             "saved_from_cycle": job.window.saved_from,
-            "elements": {kind: sum(card[0] == kind for card in cards) for kind in sorted({c[0] for c in cards})},
+            "elements": dict(sorted(Counter(card[0] for card in cards).items())),
             "digest": _digest(lines),
         }
     return entries

@@ -62,7 +62,7 @@ def simulate(lines: Sequence[str], vectors: Sequence[str], end_s: float, timeout
 
 
 class Waveforms:
-    """times (T,) in s, values (T, vectors), and what ``.measure`` lines said (not-a-number where they failed)."""
+    """times (T,) in s, values (T, vectors), and what ``.measure`` lines said (NaN where they failed)."""
 
     def __init__(
         self, times: NDArray[np.float64], values: NDArray[np.float64], measured: dict[str, float]
@@ -79,8 +79,8 @@ def _run(folder: str, timeout_s: float) -> tuple[str, int]:
         said, _ = child.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
         raise TargetRunError(
-            f"target 'spice': ngspice took longer than {timeout_s:g} s and was stopped; expected a smaller layer, "
-            "fewer cycles (max_cycles) or a larger timeout_s"
+            f"target 'spice': ngspice took longer than {timeout_s:g} s and was stopped; expected a smaller "
+            "layer, fewer cycles (max_cycles) or a larger timeout_s"
         ) from None
     finally:  # also on Ctrl-C: nothing is left running
         if child.poll() is None:

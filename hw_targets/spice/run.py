@@ -3,16 +3,17 @@
 import platform
 import time
 import warnings
+from dataclasses import replace
 from importlib import metadata
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hw_targets.spice.lowering import Job, Lowered, longest
-from hw_targets.spice.netlist import blocks, netlist
+from hw_targets.spice.netlist import blocks, netlist, vectors
 from hw_targets.spice.plan import title
 from hw_targets.spice.process import PROGRAM, simulate, version
-from hw_targets.spice.reading import phase_record, states
+from hw_targets.spice.reading import drift, phase_record, states
 from oscsim.circuits.cell_readings import CellReadings, read_cells
 from oscsim.circuits.readout import Reading, clamped_reading, network_reading, pair_reading
 from oscsim.circuits.recorder import PhaseRecord
@@ -71,13 +72,12 @@ def simulate_job(spec: PhaseLayerSpec, lowered: Lowered, job: Job) -> PhaseRecor
     circuit, made = lowered.circuit, blocks(lowered.circuit, lowered.config)
     lines = netlist(circuit, lowered.config, title(spec), job.batches.tolist(), job.window)
     probes = [[made.probes(int(b), i) for i in range(circuit.array.size)] for b in job.batches]
-    vectors = [name for batch in probes for oscillator in batch for probe in oscillator for name in probe.vectors]
-    waves = simulate(lines, vectors, job.window.cycles / lowered.carrier_hz, lowered.config.timeout_s)
+    waves = simulate(lines, vectors(probes), job.window.cycles / lowered.carrier_hz, lowered.config.timeout_s)
     return phase_record(lowered, job, waves, states(waves, probes))
 
 
 def _run_pairs(spec: PhaseLayerSpec, lowered: Lowered) -> tuple[Reading, float]:
-    """Every distinct cell; those that have not been read when their run ends start again for twice as long."""
+    """Every distinct cell; those not read when their run ends start again for twice as long."""
     cells, cycles = CellReadings.unread(lowered.circuit.array.batches), lowered.wanted.copy()
     most, pending = longest(lowered.config, lowered.end), np.arange(len(cycles))
     while len(pending):
@@ -103,10 +103,12 @@ def _run_channels(spec: PhaseLayerSpec, lowered: Lowered) -> tuple[Reading, floa
         if spec.dynamics == "network":
             reading = network_reading(spec, lowered.circuit, record, lowered.skip, last)
         else:
-            timed = last and np.isfinite(lowered.end) or (last and not np.isfinite(spec.duration))
+            timed = last and np.isfinite(lowered.end) == np.isfinite(spec.duration)
             reading = clamped_reading(spec, lowered.circuit, record, lowered.skip, timed)
         if reading.done or last:
-            return reading, float(cycles[0])
+            apart = float(drift(record.phase, lowered.held).max())
+            note = (f"held sources drifted apart by up to {apart:.1g} rad",) if lowered.held else ()
+            return replace(reading, notes=(*reading.notes, *note)), float(cycles[0])
         cycles = np.minimum(2.0 * cycles, most)
 
 

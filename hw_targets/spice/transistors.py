@@ -1,4 +1,4 @@
-"""Oscillators of level-1 transistors as netlists: cross-coupled NMOS pair with tail current, ring of CMOS inverters."""
+"""Oscillators of level-1 transistors as netlists: cross-coupled NMOS pair, ring of CMOS inverters."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class Transistors:
     def description(self) -> str:
         """One block in words."""
         if isinstance(self.circuit.oscillator, MosLC):
-            return "cross-coupled NMOS pair with a tail current on a differential tank p, n (C, L and loss R each)"
+            return "cross-coupled NMOS pair with a tail current on a tank p, n (C, L, loss R on each side)"
         return "CMOS inverters (the node before drives the gates), each with a load capacitor"
 
     @property
@@ -60,7 +60,8 @@ class Transistors:
         """Elements of one oscillator."""
         state = [float(x) for x in self.circuit.start[:, batch, index]]
         drive = self.circuit.drive
-        strength = [1.0] * self.circuit.oscillator.devices if drive is None else drive[:, batch, index]
+        devices = self.circuit.oscillator.devices
+        strength = [1.0] * devices if drive is None else [float(k) for k in drive[:, batch, index]]
         write = self._lc if isinstance(self.circuit.oscillator, MosLC) else self._ring
         return write(f"{batch}_{index}", self.circuit.capacitance[batch, index], state, strength)
 
@@ -68,7 +69,7 @@ class Transistors:
         family, (v, a, farad, ohm) = self.circuit.oscillator, self._units
         assert isinstance(family, MosLC)  # narrows the type
         tail, width = family.tail_current, self._width(family.beta * strength[0])
-        lines = []
+        tail_v, lines = self._tail_voltage(state[0], strength[0]), []
         for side, sign in (("p", 1.0), ("n", -1.0)):
             node = f"{side}{at}"
             current = (0.5 * tail - sign * state[1]) * a  # from the supply to the node
@@ -85,7 +86,7 @@ class Transistors:
         return [
             *lines,
             f"It{at} t{at} 0 {number(tail * a)}",
-            f"Ct{at} t{at} 0 {number(TAIL_CAPACITANCE * farad)} IC={number(self._tail_voltage(state[0], strength[0]))}",
+            f"Ct{at} t{at} 0 {number(TAIL_CAPACITANCE * farad)} IC={number(tail_v)}",
         ]
 
     def _tail_voltage(self, v: float, strength: float) -> float:
