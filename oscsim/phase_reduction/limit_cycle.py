@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 _SETTLE_PERIODS = 20
 # Multipliers: the neutral one is 1 to this, all others are below 1 by at least this.
 _NEUTRAL = 1e-6
+# A turn is closed when it misses its start by less than this share of its size; tried so often, each time
+# twice as long.
+_CLOSED, _ROUNDS = 1e-3, 5
 _MOST_TURNS = 64  # a return within 6 periods that are estimated a factor of 3 too long, and some
 
 
@@ -72,9 +75,8 @@ def limit_cycle(
     >>> round(float(cycle.frequency), 9), np.linalg.norm(cycle.response, axis=1).round(9).tolist()
     (1.0, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     """
-    start = np.asarray(start, float)
-    x = settled(flow, start, settle + _SETTLE_PERIODS * period_estimate)
-    x, period, monodromy = shoot(flow, jacobian, x, rough_period(flow, x, period_estimate))
+    x, guess = _approach(flow, np.asarray(start, float), period_estimate, settle)
+    x, period, monodromy = shoot(flow, jacobian, x, guess)
     orbit = solve_ivp(lambda _, y: flow(y), (0.0, period), x, dense_output=True, **TIGHT)
     turns = _turns(np.asarray(orbit.sol(period / np.arange(1, _MOST_TURNS))).T, x)
     if turns > 1:
@@ -89,6 +91,18 @@ def limit_cycle(
     )
     w, response = 2.0 * np.pi / period, back.y.T[::-1]
     return LimitCycle(float(period), states, response * (w / (response[0] @ flow(x))), decay)
+
+
+def _approach(flow: Flow, x: Array, estimate: float, settle: float) -> tuple[Array, float]:
+    """A state near the limit cycle and a rough period; settles for longer where turns do not close yet."""
+    duration, guess = settle + _SETTLE_PERIODS * estimate, estimate
+    for _ in range(_ROUNDS):
+        x = settled(flow, x, duration)
+        guess, gap = rough_period(flow, x, estimate)
+        if gap < _CLOSED:
+            break
+        duration *= 2.0
+    return x, guess
 
 
 def _turns(after: Array, x: Array) -> int:

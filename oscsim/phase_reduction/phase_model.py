@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 _STEP = 0.1  # of 1/(fastest rate): error of RK4 (0.1)^4/120 per unit of time, below 1e-6
 _SAMPLES = 4096
-_NEGLIGIBLE = 1e-13  # harmonics below this share of the first change nothing in float64 over a run
+_NEGLIGIBLE = 1e-10  # harmonics below this share of the first move a locked phase by about as much
 
 
 @dataclass(frozen=True, eq=False)

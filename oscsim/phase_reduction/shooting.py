@@ -12,7 +12,7 @@ from oscsim.errors import OscsimError
 Array = NDArray[np.float64]
 Flow = Callable[[Array], Array]
 TIGHT: dict[str, Any] = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-13}
-_ROUGH: dict[str, Any] = {"method": "DOP853", "rtol": 1e-6, "atol": 1e-9}
+_ROUGH: dict[str, Any] = {"method": "LSODA", "rtol": 1e-6, "atol": 1e-9}
 _CLOSE: dict[str, Any] = {"method": "DOP853", "rtol": 1e-9, "atol": 1e-11}
 _NEWTON = 30
 _RESIDUAL = 1e-11
@@ -61,8 +61,10 @@ def refuse_fixed_point(x: Array, size: float) -> None:
         )
 
 
-def rough_period(flow: Flow, x: Array, estimate: float) -> float:
-    """Time after which the orbit through x first comes back to it, found within 6 estimated periods.
+def rough_period(flow: Flow, x: Array, estimate: float) -> tuple[float, float]:
+    """When the orbit through x first comes back to it, and how far it misses x, relative to its size.
+
+    Looks for 6 estimated periods.
 
     Raises
     ------
@@ -89,7 +91,8 @@ def rough_period(flow: Flow, x: Array, estimate: float) -> float:
             f"{estimate:g}; give a better period estimate (a factor of 3 is near enough)"
         )
     near = away & (distance < max(1e-3 * size, 1.5 * float(distance[away].min())))
-    return float(times[np.argmax(near)])
+    first = int(np.argmax(near))
+    return float(times[first]), float(distance[first]) / size
 
 
 def shoot(flow: Flow, jacobian: Flow, x: Array, period: float) -> tuple[Array, float, Array]:
@@ -115,7 +118,8 @@ def shoot(flow: Flow, jacobian: Flow, x: Array, period: float) -> tuple[Array, f
         x, period = x + step[:n], period + step[n]
     raise NoLimitCycle(
         f"shooting from period {guess:.4g} left a residual of {np.abs(residual).max():.2g} in the state, "
-        f"expected {_RESIDUAL:g}; settle longer, give a better period estimate, or check the Jacobian"
+        f"expected {_RESIDUAL:g}; there may be no limit cycle near; settle longer, give a better period estimate, or "
+        "check the Jacobian"
     )
 
 
