@@ -16,6 +16,7 @@ from oscsim.cli.bench import bench
 from oscsim.cli.describe import describe, summary
 from oscsim.cli.diagnose import diagnose
 from oscsim.cli.evaluate import evaluate
+from oscsim.cli.export import export
 from oscsim.cli.files import check_distinct, check_suffix, checked_folder, checked_path
 from oscsim.cli.generate import generate
 from oscsim.cli.guard import ExitCode, GuardedGroup
@@ -25,6 +26,7 @@ from oscsim.cli.options import read_text, settings_by_target, split_settings, ta
 from oscsim.cli.output import Output
 from oscsim.cli.progress import Steps
 from oscsim.cli.regime import regime
+from oscsim.cli.spice import spice
 from oscsim.cli.tables import show_doctor, show_info, show_plan, show_result, show_trials
 from oscsim.cli.train import train
 from oscsim.errors import ConfigError
@@ -93,41 +95,7 @@ def demo(
     raise typer.Exit(exit_code(outcome.trials, target_names()))
 
 
-@app.command()
-def export(
-    checkpoint: arg.Checkpoint,
-    text: arg.Text,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE.phase", help="File to write.")],
-    block: arg.Block = 0,
-    dynamics: Annotated[
-        arg.Dynamics | None, typer.Option(help="Which machine; default: the model's own.")
-    ] = None,
-    duration: Annotated[
-        float | None, typer.Option(help="Clamped only: time units; default: the model's own.")
-    ] = None,
-    json: arg.Json = None,
-) -> None:
-    """Take one layer of a trained model on a real passage and save it as a .phase file.
-
-    A layer trained with pair dynamics seldom locks as a whole network: expect such a run to take minutes
-    and to end without a verdict.
-    """
-    out = Output(json)
-    checked_path(output, "--output")
-    written = {"--output": output, "--json": json}
-    check_distinct({"CHECKPOINT": named(checkpoint), "--text": text_file(text)}, written)
-    passage = read_text(text)
-    model, facts = load_model(checkpoint, written)
-    fields = {} if duration is None else {"duration": duration}
-    layer = model.to_spec(passage, block=block, dynamics=dynamics and str(dynamics), **fields)
-    if duration is not None and layer.dynamics != "clamped":
-        raise ConfigError(
-            f"--duration: given {duration} for a {layer.dynamics} layer; only clamped layers have one"
-        )
-    layer.save(output)
-    description = describe(layer)
-    out.write_json({"path": output, "checkpoint": facts, "block": block, **description})
-    show_info(out, output, description)
+app.command()(export)
 
 
 @app.command()
@@ -223,7 +191,8 @@ def doctor(json: arg.Json = None) -> None:
 
     out = Output(json)
     check_distinct({}, {"--json": json})
-    targets = examination.target_findings(get_target(name) for name in target_names())
+    names = (*target_names(), "spice")  # target circuit needs what brian2 needs
+    targets = examination.target_findings(get_target(name) for name in names)
     others = [
         examination.models_finding(),
         examination.checkpoint_finding(lambda: str(load_model(arg.SHIPPED, {})[1]["sha256"])),
@@ -240,7 +209,7 @@ def doctor(json: arg.Json = None) -> None:
     )
 
 
-for _command in (bench, train, evaluate, generate, diagnose, regime, imperfections):
+for _command in (bench, train, evaluate, generate, diagnose, regime, imperfections, spice):
     app.command()(_command)
 
 
