@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from oscsim import pair_terms
 from oscsim.circuits.circuit import Circuit
-from oscsim.monte_carlo.reading import Reading, detuning, transmitted
+from oscsim.monte_carlo.reading import Reading, detuning, pulls, transmitted
 from oscsim.phase_reduction.phase_model import PhaseModel, settled_network
 from oscsim.spec import PhaseLayerSpec
 from oscsim.tolerance import LOCK_THRESHOLD, REGIME_CAP
@@ -26,13 +26,13 @@ def read_networks(spec: PhaseLayerSpec, circuits: Sequence[Circuit], sine: bool)
     ----------
     sine : whether the coupling is an ideal sine, or the family's own function.
     """
-    first = circuits[0]
-    offsets = np.cumsum([0, *(len(circuit.kappa) for circuit in circuits)])
+    first, couplers = circuits[0], [pulls(circuit) for circuit in circuits]
+    offsets = np.cumsum([0, *(len(kappa) for kappa, _ in couplers)])
     model = PhaseModel(
         transmitted(first, sine),
         np.concatenate([detuning(circuit) for circuit in circuits]),
-        np.concatenate([circuit.kappa for circuit in circuits]),
-        np.concatenate([circuit.matrix + offset for circuit, offset in zip(circuits, offsets, strict=False)]),
+        np.concatenate([kappa for kappa, _ in couplers]),
+        np.concatenate([matrix + offset for (_, matrix), offset in zip(couplers, offsets, strict=False)]),
     )
     pull = np.abs(model.kappa).sum(axis=2).max(initial=0.0) * model.coupling.strength
     unit = 1.0 / max(pull, 1e-300)

@@ -10,6 +10,7 @@ from oscsim.phase_reduction.coupling_function import CouplingFunction
 from oscsim.phase_reduction.reduction import Reduction
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
@@ -36,6 +37,19 @@ def detuning(circuit: Circuit) -> Array:
     if circuit.drive is None:
         return circuit.detuning
     return circuit.detuning + np.tensordot(device_shift(circuit.reduction), circuit.drive - 1.0, axes=1)
+
+
+def pulls(circuit: Circuit) -> tuple[Array, Indices]:
+    """Couplers (M, n, n) and which of them each batch uses (B,), as they act on the capacitors as built.
+
+    A current into a capacitor that is larger than its trimmed value moves the phase by so much less:
+    ``kappa c_trimmed / c``.
+    """
+    trimmed = circuit.reduction.tuned(circuit.chip.tuning.frequency)
+    share = trimmed / circuit.capacitance
+    if np.all(share == 1.0):
+        return circuit.kappa, circuit.matrix
+    return circuit.kappa[circuit.matrix] * share[:, :, None], np.arange(len(share))
 
 
 def device_shift(reduction: Reduction) -> Array:
