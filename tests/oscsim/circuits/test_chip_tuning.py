@@ -54,7 +54,7 @@ def test_frequency_codes(family, trim):
 
 def test_a_load_beyond_the_tuning_range_saturates_and_is_counted():
     layer = network(tokens=6, strength=0.05, omega=np.zeros((1, 6, 1)))
-    tight = CircuitDesign(family="relaxation", frequency_bits=8, tuning_range=1e-4)
+    tight = CircuitDesign(family="ring", frequency_bits=8, tuning_range=1e-4)
     circuit = lower_circuit(layer, tight)
     assert circuit.chip.entries()["saturated_frequencies"] > 0
     assert np.abs(circuit.chip.tuning.codes).max() == 127
