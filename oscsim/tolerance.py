@@ -249,19 +249,28 @@ REGIME_STEP_ERROR = REGIME_STEP**4 / 20.0
 REGIME_RESIDUAL = 1e-3
 REGIME_CAP = 1e-2
 
-# Oscillator circuits deviate from their own phase reduction by a term linear in epsilon/contraction, per
-# condition; docs/circuits.md has the measurement, rounded up.
-CIRCUIT_FIRST_ORDER = 0.02
+# Oscillator circuits deviate from their own phase reduction in proportion to the locking strength epsilon.
+# A coupling that also shifts the frequency (lag) changes amplitude and strength with the phase difference:
+# at most 1.2 epsilon tan|lag| per condition over LC, ring and Stuart-Landau pairs (docs/circuits.md). An
+# oscillator driven one way, or by many, has not even the symmetry of a pair: its amplitude follows with a
+# delay of 1/contraction, at most 0.13 epsilon/contraction.
+CIRCUIT_LAG_FACTOR = 1.3
+CIRCUIT_DRIVEN_FACTOR = 0.15
+CIRCUIT_PAIR_FACTOR = 0.005
 
 
-def circuit_epsilon(floor: float, ratio: float, phase_accuracy: float) -> float:
+def circuit_epsilon(floor: float, strength: float, lag: float, followed: float, accuracy: float) -> float:
     """Error of S per condition of an oscillator circuit against the closed form.
 
     A coupling function that deviates from ``a sin psi`` by a relative ``floor`` moves a resting phase by
-    ``floor/cos(psi)`` and cos(psi) by at most ``floor condition``; the circuit deviates from it by
-    ``CIRCUIT_FIRST_ORDER ratio``, ratio the locking strength over the contraction of amplitudes.
+    ``floor/cos(psi)`` and cos(psi) by at most ``floor condition``; to that come the terms of first order in
+    the locking strength, and twice the phase accuracy of the run.
 
-    >>> round(circuit_epsilon(5e-4, 0.3, 1e-4), 6)
-    0.0067
+    Parameters
+    ----------
+    lag : rad, of the coupling's fundamental. followed : strength over contraction, times the factor above.
+
+    >>> round(circuit_epsilon(5e-4, 0.03, 0.025, 0.0015, 1e-4), 6)
+    0.003175
     """
-    return floor + CIRCUIT_FIRST_ORDER * ratio + 2.0 * phase_accuracy
+    return floor + CIRCUIT_LAG_FACTOR * strength * math.tan(min(abs(lag), 1.5)) + followed + 2.0 * accuracy

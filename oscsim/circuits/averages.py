@@ -18,8 +18,9 @@ _ROUNDING = 1e-3
 def rest_distance(psi: Array, accuracy: float) -> Array:
     """How far samples (K, ...) still are from where they come to rest, rad; infinite when they do not.
 
-    From changes over two successive stretches, ``|d2| r/(1 - r)`` with ``r = |d2/d1|``: the rest of a
-    geometric series (Aitken, Proc. R. Soc. Edinburgh 46 (1926) 289).
+    From the means over three successive stretches, ``|d2| r/(1 - r)`` with ``r = |d2/d1|``: the rest of a
+    geometric series (Aitken, Proc. R. Soc. Edinburgh 46 (1926) 289). Means, so that a wobble about the
+    resting phase is not taken for motion.
 
     >>> time = np.arange(40.0)
     >>> bool(rest_distance(np.exp(-time)[:, None], 1e-4)[0] < 1e-4)
@@ -27,11 +28,12 @@ def rest_distance(psi: Array, accuracy: float) -> Array:
     >>> float(rest_distance(0.01 * time[:, None], 1e-4)[0])
     inf
     """
-    stretch = max(1, len(psi) // 8)
-    if len(psi) < 2 * stretch + 1:
+    stretch = len(psi) // 8
+    if stretch < 1:
         return np.full(psi.shape[1:], np.inf)
-    late, early = psi[-1] - psi[-1 - stretch], psi[-1 - stretch] - psi[-1 - 2 * stretch]
-    late, early = np.abs(late), np.abs(early)
+    ends = len(psi) - stretch * np.arange(4)
+    first, second, third = (psi[ends[k + 1] : ends[k]].mean(axis=0) for k in (2, 1, 0))
+    late, early = np.abs(third - second), np.abs(second - first)
     ratio = np.divide(late, early, out=np.ones_like(late), where=early > 0.0)
     left = np.where(ratio <= _SHRINKING, late * ratio / (1.0 - np.minimum(ratio, _SHRINKING)), np.inf)
     left = np.where(late <= accuracy, left, np.inf)

@@ -187,8 +187,8 @@ def largest_pull(pull: Array) -> float:
 def loading_shift(reduction: Reduction, couplers: Array, network: bool = False) -> Array:
     """(B, n) first-order frequency shift by the couplers (B, n, n), rad per natural unit of time.
 
-    Averaged over all phases; in a network at the phases that couplers pull to: in phase, or in antiphase where
-    negative. There a resistor carries no current, and removing the average would detune what is to lock.
+    Averaged over all phases; in a network at the phases that couplers pull to: in phase, or in antiphase
+    where negative: there a resistor carries no current, and removing the average would detune what locks.
     """
     coupling, loaded = reduction.coupling, np.abs(couplers).sum(axis=2) * reduction.coupling.shift
     if not network:

@@ -1,31 +1,46 @@
-"""What a circuit can promise against the closed form: the floor of its family and the first order in coupling."""
+"""What a circuit can promise against the closed form: the floor of its family, and the first order."""
 
 import numpy as np
 
 from oscsim.circuits.circuit import Circuit
-from oscsim.tolerance import EDGE_BAND, Accuracy, circuit_epsilon
+from oscsim.tolerance import (
+    CIRCUIT_DRIVEN_FACTOR,
+    CIRCUIT_PAIR_FACTOR,
+    EDGE_BAND,
+    Accuracy,
+    circuit_epsilon,
+)
 
 
 def floor(circuit: Circuit) -> float:
     """Largest deviation of the coupling function from ``b_1 sin``, relative to b_1.
 
-    A pair sees only the odd part; in networks and clamped layers the lag and the even harmonics count as well.
+    A pair sees only the odd part; in networks and clamped layers lag and even harmonics count as well.
     """
     coupling = circuit.coupling
     x = np.linspace(0.0, 2.0 * np.pi, 721)
     b_1 = circuit.reduction.coupling.strength  # what couplers were made for
-    pull = coupling.odd(x) if circuit.array.dynamics == "pair" else coupling(x) - coupling.coefficients[0].real
+    pull = (
+        coupling.odd(x) if circuit.array.dynamics == "pair" else coupling(x) - coupling.coefficients[0].real
+    )
     return float(np.abs(pull / b_1 - np.sin(x)).max())
 
 
 def circuit_accuracy(circuit: Circuit) -> Accuracy:
-    """The promise of a perfect chip; one with imperfections promises nothing (epsilon 1, which no one accepts).
+    """The promise of a perfect chip; with imperfections it promises nothing (epsilon 1: no one accepts that).
 
     The lock band is the same number: at the edge ``|d/a - 1|`` is the relative error of the peak of H.
     """
     if circuit.design.imperfect or circuit.design.trim == "none":
         return Accuracy(1.0)
-    ratio = circuit.strength / circuit.reduction.contraction
-    error = circuit_epsilon(floor(circuit), ratio, circuit.design.phase_accuracy)
+    pairs = circuit.array.dynamics == "pair"
+    followed = circuit.strength / circuit.reduction.contraction
+    error = circuit_epsilon(
+        floor(circuit),
+        circuit.strength,
+        circuit.coupling.lag,
+        followed * (CIRCUIT_PAIR_FACTOR if pairs else CIRCUIT_DRIVEN_FACTOR),
+        circuit.design.phase_accuracy,
+    )
     averaging = 0.0 if circuit.array.dynamics == "clamped" else error
     return Accuracy(error, band=max(error, EDGE_BAND), averaging_error=averaging, excluded_share=0.1)

@@ -49,33 +49,28 @@ def _window(lowering: CircuitLowering) -> tuple[int, int]:
     if ticks.samples == 1:  # readings are instantaneous, and one of them falls on the end
         end = max(round(lowering.end / ticks.cycles), 1)
         return end - 1, end
-    first = max(int(np.floor(lowering.end)) - _AROUND // 2, 0)
-    return first, first + _AROUND
+    # the average that closes block b is centred half a cycle before its start; two more make the ends
+    first = max(int(np.floor(lowering.end)) - _AROUND // 2, 2)
+    return first, first + _AROUND + 2
 
 
 def at_moment(record: PhaseRecord, cycle: float) -> PhaseRecord:
-    """The record with its last reading replaced by the phase at one moment.
+    """The record, its last reading replaced by the phase at one moment.
 
-    Averages over successive cycles are differences of the integral of the phase at their ends; the phase is
-    the slope there of the polynomial through these ends.
+    An average with the weights of :func:`oscsim.circuits.recorder.cycle_weights` (variance 1/4 cycle^2) is
+    the phase plus an eighth of its second derivative; a cubic through four such points is read at the moment.
 
-    >>> ends = np.arange(5.0)
-    >>> means = np.diff(ends**3 / 3)[:, None, None]
-    >>> record = PhaseRecord(np.arange(4) + 0.5, means, None, np.ones((1, 1)))
-    >>> round(float(at_moment(record, 1.7).phase[-1, 0, 0]), 9)
-    2.89
+    >>> centre = np.arange(6) + 1.5
+    >>> means = (centre**2 + 0.25)[:, None, None]
+    >>> record = PhaseRecord(centre, means, None, np.ones((1, 1)))
+    >>> round(float(at_moment(record, 3.3).phase[-1, 0, 0]), 9)
+    10.89
     """
     if abs(record.cycles[-1] - cycle) <= 1e-9 * max(1.0, cycle):
         return record
-    near = record.phase[-_AROUND:]
-    first = record.cycles[-_AROUND] - 0.5
-    area = np.concatenate([np.zeros((1, *near.shape[1:])), np.cumsum(near, axis=0)])
-    powers = np.vander(np.arange(len(area), dtype=float), increasing=True)
-    at = cycle - first
-    slope = np.array([k * at ** (k - 1) if k else 0.0 for k in range(len(area))])
-    value = np.tensordot(slope @ np.linalg.inv(powers), area, axes=1)
-    phase = record.phase.copy()
-    phase[-1] = value
-    cycles = record.cycles.copy()
-    cycles[-1] = cycle
+    near, times = record.phase[-_AROUND - 2 :], record.cycles[-_AROUND - 1 : -1]
+    points = near[1:-1] - 0.125 * (near[2:] - 2.0 * near[1:-1] + near[:-2])
+    weights = [np.prod([(cycle - u) / (t - u) for u in times if u != t]) for t in times]
+    phase, cycles = record.phase.copy(), record.cycles.copy()
+    phase[-1], cycles[-1] = np.tensordot(np.array(weights), points, axes=1), cycle
     return PhaseRecord(cycles, phase, record.phasor, record.amplitude)

@@ -34,7 +34,7 @@ class CircuitConfig(CircuitDesign):
         steps = self.steps_per_cycle
         if steps is not None and self.family != "stuart_landau" and steps % SAMPLES_PER_CYCLE:
             raise ConfigError(
-                f"steps_per_cycle: given {steps:g}, expected a multiple of {SAMPLES_PER_CYCLE}: that many phases "
-                "are read per cycle; round it up"
+                f"steps_per_cycle: given {steps:g}, expected a multiple of {SAMPLES_PER_CYCLE}: that many "
+                "phases are read per cycle; round it up"
             )
         return self

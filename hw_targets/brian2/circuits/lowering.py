@@ -31,8 +31,8 @@ class CircuitLowering:
 
     Parameters
     ----------
-    carrier_hz : of the layer. skip : carrier cycles amplitudes take. end : finite duration, carrier cycles, or
-        infinity. accuracy : what is promised against the closed form.
+    carrier_hz : of the layer. skip : carrier cycles amplitudes take. end : duration in carrier cycles,
+        finite or infinite. accuracy : what is promised against the closed form.
     """
 
     circuit: Circuit

@@ -23,7 +23,9 @@ from oscsim.target import ConvergenceWarning, Plan
 _RUN = {"pair": run_pairs, "clamped": run_clamped, "network": run_network}
 
 
-def run_layer(spec: PhaseLayerSpec, config: CircuitConfig, plan: Plan, lowered: CircuitLowering) -> SyncResult:
+def run_layer(
+    spec: PhaseLayerSpec, config: CircuitConfig, plan: Plan, lowered: CircuitLowering
+) -> SyncResult:
     """Simulate, read out, and say how it ended.
 
     Raises

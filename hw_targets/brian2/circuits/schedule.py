@@ -91,7 +91,9 @@ def classes(circuit: Circuit, config: CircuitConfig, ticks: Clock) -> tuple[Batc
     for number in np.unique(numbers):
         batches = np.flatnonzero(numbers == number)
         longest = float(predicted[batches].max())
-        spacing = _spacing(circuit, ticks, batches, float(beat[batches].min()), min(longest, config.max_cycles))
+        spacing = _spacing(
+            circuit, ticks, batches, float(beat[batches].min()), min(longest, config.max_cycles)
+        )
         looks = _looks(ticks, longest, spacing, config.max_cycles)
         made.append(BatchClass(int(number), batches, longest, spacing, looks))
     return tuple(made)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hw_targets.brian2.circuits.equations.equations import Equations
 from hw_targets.brian2.circuits.lowering import CircuitLowering
-from oscsim.circuits.recorder import PhaseRecord, PhaseRecorder
+from oscsim.circuits.recorder import AVERAGED_CYCLES, PhaseRecord, PhaseRecorder
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -79,7 +79,9 @@ class Simulation:
 
     def state(self) -> Array:
         """(dimension, b, n) states now, natural units."""
-        values = [part.get_value() / unit for part, unit in zip(self._state, self._equations.units, strict=True)]
+        values = [
+            part.get_value() / unit for part, unit in zip(self._state, self._equations.units, strict=True)
+        ]
         return np.stack(values[: self._own]).reshape(self._own, *self._shape)
 
     def record(self) -> PhaseRecord:
@@ -94,8 +96,8 @@ class Simulation:
     def run(
         self, looks: tuple[int, ...], judge: Callable[[bool], bool], dense_from: float = float("inf")
     ) -> None:
-        """Integrate until ``judge(last)`` says so or the last look; every block from ``dense_from`` is read."""
-        ticks, moments = self.lowering.ticks, {look * self.lowering.ticks.steps for look in looks}
+        """Integrate until ``judge(last)`` is True or the last look; from ``dense_from`` all is read."""
+        moments = {look * self.lowering.ticks.steps for look in looks}
         last = max(moments)
         self._dense_from = dense_from
 
@@ -109,16 +111,23 @@ class Simulation:
         watch = NetworkOperation(after_step, clock=self._group.clock, when="end")
         network = Network(self._group, watch)
         network.run((last - self.steps) * self.lowering.dt_s * second, namespace={})
-        del ticks
 
     def _read(self) -> None:
-        """Reading in the middle of each part of a block that is to be averaged (turning frame: its end)."""
+        """Sample the phases where an average is under way, and close it at the end of its last block."""
         ticks = self.lowering.ticks
-        block = (self.steps - 1) // ticks.steps
-        if (block % self.spacing and block < self._dense_from) or self.steps % self._stride:
+        if self.steps % self._stride:
             return
-        turned = 0.0 if self._equations.turning else 2.0 * np.pi * self.cycles
-        self._recorder.take(self.state(), self.cycles, turned)
+        block, inside = divmod(self.steps - 1, ticks.steps)
+        span = 1 if ticks.samples == 1 else AVERAGED_CYCLES
+        if any(self._closes(block + ahead) for ahead in range(span)):
+            turned = 0.0 if self._equations.turning else 2.0 * np.pi * self.cycles
+            self._recorder.take(self.state(), self.cycles, turned)
+        if inside == ticks.steps - 1 and block >= span - 1 and self._closes(block):
+            self._recorder.close()
+
+    def _closes(self, block: int) -> bool:
+        """Whether an average ends with this block."""
+        return (block + 1) % self.spacing == 0 or block >= self._dense_from
 
 
 def _function(part) -> Function:
