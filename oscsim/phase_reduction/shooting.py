@@ -11,7 +11,7 @@ from oscsim.errors import OscsimError
 
 Array = NDArray[np.float64]
 Flow = Callable[[Array], Array]
-TIGHT: dict[str, Any] = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-13}
+TIGHT: dict[str, Any] = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-14}
 _ROUGH: dict[str, Any] = {"method": "LSODA", "rtol": 1e-6, "atol": 1e-9}
 _CLOSE: dict[str, Any] = {"method": "DOP853", "rtol": 1e-9, "atol": 1e-11}
 _NEWTON = 30
@@ -118,8 +118,8 @@ def shoot(flow: Flow, jacobian: Flow, x: Array, period: float) -> tuple[Array, f
         x, period = x + step[:n], period + step[n]
     raise NoLimitCycle(
         f"shooting from period {guess:.4g} left a residual of {np.abs(residual).max():.2g} in the state, "
-        f"expected {_RESIDUAL:g}; there may be no limit cycle near; settle longer, give a better period estimate, or "
-        "check the Jacobian"
+        f"expected {_RESIDUAL:g}; there may be no limit cycle near: settle longer, give a better period "
+        "estimate, or check the Jacobian"
     )
 
 

@@ -15,7 +15,8 @@ from oscsim.phase_reduction.shooting import TIGHT, NoLimitCycle
 Array = NDArray[np.float64]
 _NEWTON = 12
 _RESIDUAL = 1e-11
-_DIFFERENCE = 1e-6  # for the slope of the flow: it steers Newton's method and decides nothing
+# Tangents steer Newton's method and decide nothing: differences of the flow, a tolerance above their noise.
+_DIFFERENCE, _TANGENT = 1e-6, 1e-6
 # Tuning capacitances between which the frequency is known: 0.71 to 1.41 of nominal for an LC tank.
 LOWEST, HIGHEST, _NODES = 0.5, 2.0, 24
 _INVERSE = 60
@@ -169,6 +170,8 @@ def _turn(oscillator: Oscillator, x: Array, period: Array, capacitance: Array) -
         return (period * np.concatenate([f[:, None], moved], axis=1)).ravel()
 
     start = np.concatenate([x[:, None], np.repeat(np.eye(n)[:, :, None], count, axis=2)], axis=1)
-    run = solve_ivp(slope, (0.0, 1.0), start.ravel(), **TIGHT)
+    loose = np.broadcast_to((np.arange(n + 1) > 0)[:, None], start.shape).ravel()
+    rtol, atol = (np.where(loose, _TANGENT, TIGHT[name]) for name in ("rtol", "atol"))
+    run = solve_ivp(slope, (0.0, 1.0), start.ravel(), method=TIGHT["method"], rtol=rtol, atol=atol)
     end = run.y[:, -1].reshape(n, n + 1, count)
     return end[:, 0], end[:, 1:]
