@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from hw_targets import circuit_names, get_target, target_names
+from hw_targets import get_target, target_names
 from oscsim.cli import arguments as arg
 from oscsim.cli.bench import bench
+from oscsim.cli.convergence import convergence
 from oscsim.cli.describe import describe, summary
 from oscsim.cli.diagnose import diagnose
 from oscsim.cli.evaluate import evaluate
@@ -22,16 +23,15 @@ from oscsim.cli.generate import generate
 from oscsim.cli.guard import ExitCode, GuardedGroup
 from oscsim.cli.imperfections import imperfections
 from oscsim.cli.model_file import load_model, named
-from oscsim.cli.options import read_text, settings_by_target, split_settings, target_config, text_file
+from oscsim.cli.options import read_text, settings_by_target, target_config, text_file
 from oscsim.cli.output import Output
 from oscsim.cli.progress import Steps
 from oscsim.cli.regime import regime
+from oscsim.cli.run import run
 from oscsim.cli.spice import spice
-from oscsim.cli.tables import show_doctor, show_info, show_plan, show_result, show_trials
+from oscsim.cli.tables import show_doctor, show_info, show_result, show_trials
 from oscsim.cli.train import train
-from oscsim.errors import ConfigError
 from oscsim.reference import solve as solve_layer
-from oscsim.result import SyncStatus
 from oscsim.spec import PhaseLayerSpec
 from oscsim.trial import attempt, comparison_json, exit_code
 
@@ -78,19 +78,20 @@ def demo(
     written = {"--output": output, **pages, "--picture": picture, "--json": json}
     check_distinct({"--checkpoint": named(checkpoint), "--text": text_file(text)}, written)
     check_suffix(picture, "--picture", ".png")
-    targets = [get_target(name) for name in target_names()]
-    for target in targets:
+    targets, circuit = [get_target(name) for name in target_names()], get_target("circuit")
+    for target in (*targets, circuit):
         target.require()
     steps = Steps(2 + demonstration.step_count(targets))
     with out.quiet_stdout():
         with steps("load the model, take the layer"):
             model, facts = load_model(checkpoint, written)
             layer = model.to_spec(passage, block=block, dynamics="pair")
-        outcome = demonstration.run(demonstration.Subject(passage, facts, block, layer), targets, steps)
+        subject = demonstration.Subject(passage, facts, block, layer)
+        outcome = demonstration.run(subject, targets, circuit, steps)
         with steps("draw and write the report"):
             content = write_demo(outcome, output, picture)
     out.write_json(content)
-    show_trials(out, outcome.trials, [name for name, s in outcome.sections.items() for _ in s.trials])
+    show_trials(out, outcome.trials, outcome.labels)
     out.print(Text(f"{output}/report.html"))
     raise typer.Exit(exit_code(outcome.trials, target_names()))
 
@@ -119,41 +120,6 @@ def solve(layer_file: arg.LayerFile, output: arg.ResultFile = None, json: arg.Js
         result.save(output)
     out.write_json({**summary(result), "saved": output})
     show_result(out, result, output)
-
-
-@app.command()
-def run(
-    layer_file: arg.LayerFile,
-    target: Annotated[str, typer.Option(help=f"One of {', '.join(target_names() + circuit_names())}.")],
-    settings: arg.Settings = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Only print the lowering; needs no backend.")] = False,
-    output: arg.ResultFile = None,
-    json: arg.Json = None,
-) -> None:
-    """Run a layer on one target; exit 1 when it did not converge."""
-    out = Output(json)
-    checked_path(output, "--output")
-    check_distinct({"FILE.phase": layer_file}, {"--output": output, "--json": json})
-    if plan and output is not None:
-        raise ConfigError(
-            "--plan: given together with --output, but a plan has no result; leave one of them out"
-        )
-    chosen = get_target(target)
-    executable = chosen.lower(
-        PhaseLayerSpec.load(layer_file), target_config(chosen, split_settings(settings or ()))
-    )
-    if plan:
-        out.write_json(executable.plan.to_json())
-        show_plan(out, executable.plan)
-        return
-    with out.quiet_stdout(), Steps(1)(target):
-        result = executable.run()
-    if output is not None:
-        result.save(output)
-    out.write_json({**summary(result), "plan": executable.plan.to_json(), "saved": output})
-    show_result(out, result, output)
-    fine = result.status in (SyncStatus.SETTLED, SyncStatus.DRIFTING)
-    raise typer.Exit(ExitCode.CONFORMS if fine else ExitCode.DIFFERS)
 
 
 @app.command()
@@ -209,7 +175,7 @@ def doctor(json: arg.Json = None) -> None:
     )
 
 
-for _command in (bench, train, evaluate, generate, diagnose, regime, imperfections, spice):
+for _command in (run, convergence, bench, train, evaluate, generate, diagnose, regime, imperfections, spice):
     app.command()(_command)
 
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from oscsim.closed_form import clamped_flow, lock_ratio, pair_trajectory
 from oscsim.demo import drawings as draw
+from oscsim.demo.circuit import draw_chain
+from oscsim.demo.layers import most_selective_head
 from oscsim.demo.pictures import to_png, to_svg
 from oscsim.demo.sections import Outcome, Section
 from oscsim.pair_terms import (
@@ -20,6 +22,8 @@ from oscsim.pair_terms import (
     mismatch,
 )
 from oscsim.phase import circular_distance
+from oscsim.regime.figure import panels
+from oscsim.regime.row import packaged_map
 from oscsim.result import Conditioning, SyncResult
 from oscsim.spec import PhaseLayerSpec
 from oscsim.tolerance import NEGLIGIBLE_COUPLING
@@ -40,6 +44,9 @@ TITLES = {
     "clamped_flows": "Phases pulled by held sources",
     "clamped_errors": "Error of every phase against its condition number",
     "network_matrices": "The same oscillators as one network",
+    "circuit_matrices": "The beginning of one head, down to an LC circuit",
+    "circuit_chain": "Where the error of an imperfect chip comes from",
+    "regime": "Where the pair closed form may be trusted for a whole network",
 }
 
 
@@ -56,6 +63,9 @@ def gallery(outcome: Outcome) -> dict[str, str]:
         "clamped_flows": _flows(clamped),
         "clamped_errors": _phase_errors(clamped),
         "network_matrices": _matrices("pair closed form", exact, network),
+        "circuit_matrices": _circuit(outcome),
+        "circuit_chain": (lambda figure: draw_chain(figure, outcome.chip.chain), 2.6),
+        "regime": (lambda figure: panels(figure, packaged_map()), 3.6),
     }
     return {name: to_svg(fill, (WIDTH, height), TITLES[name]) for name, (fill, height) in drawn.items()}
 
@@ -73,20 +83,6 @@ def readme_picture(outcome: Outcome) -> bytes:
         draw.settling(parts[1].subplots(), *settling_arrays(outcome))
 
     return to_png(fill, (WIDTH, 6.2))
-
-
-def most_selective_head(sync: Array) -> int:
-    """The head whose S (H, N, N) depends most on what the tokens are, not only on how far apart they are.
-
-    Largest variance of S along its diagonals: a pure window of positions has none.
-
-    >>> window = np.eye(4) + 0.5 * np.eye(4, k=-1)
-    >>> most_selective_head(np.stack([window, window * [[1.0], [0.5], [1.0], [0.5]]]))
-    1
-    """
-    offsets = range(1, sync.shape[1])
-    spread = [sum(float(np.diagonal(one, -offset).var()) for offset in offsets) for one in sync]
-    return int(np.argmax(spread))
 
 
 def settling_arrays(outcome: Outcome) -> tuple[list[float], Curves, dict[str, Curves]]:
@@ -124,6 +120,19 @@ def _matrices(title: str, exact: SyncResult, section: Section) -> tuple[Fill, fl
     columns = {title: exact.sync, **{name: result.sync for name, result in section.results.items()}}
     unmasked = _terms(exact).unmasked
     return lambda figure: draw.sync_matrices(figure, columns, unmasked), 0.7 + ROW * len(exact.sync)
+
+
+def _circuit(outcome: Outcome) -> tuple[Fill, float]:
+    """The first tokens of a head from every target (later ones change nothing) and from the circuits."""
+    chip, pair = outcome.chip, outcome.sections["pair"]
+    part = (slice(chip.head, chip.head + 1), *[slice(0, chip.layer.n_oscillators)] * 2)
+    columns = {"closed form": chip.reference.sync}
+    columns |= {name: result.sync[part] for name, result in pair.results.items()}
+    if chip.trial.result is not None:
+        columns["LC circuit"] = chip.trial.result.sync
+    columns["imperfect chip"] = chip.chip.sync
+    unmasked = _terms(chip.reference).unmasked
+    return lambda figure: draw.sync_matrices(figure, columns, unmasked, chip.head), 0.7 + 2.0
 
 
 def _settling(outcome: Outcome) -> tuple[Fill, float]:

@@ -42,14 +42,15 @@ def network_layer(pair: PhaseLayerSpec) -> tuple[PhaseLayerSpec, int]:
     """
     for count in range(min(LONGEST_NETWORK, pair.n_oscillators), 2, -1):
         for head in range(pair.n_heads):
-            layer = _beginning(pair, head, count)
+            layer = beginning(pair, head, count)
             terms = solve(layer).conditioning
             if terms is not None and terms.exact and terms.condition.max() <= LARGEST_CONDITION:
                 return layer, head
-    return _beginning(pair, 0, min(2, pair.n_oscillators)), 0  # two oscillators always have an exact answer
+    return beginning(pair, 0, min(2, pair.n_oscillators)), 0  # two oscillators always have an exact answer
 
 
-def _beginning(pair: PhaseLayerSpec, head: int, count: int) -> PhaseLayerSpec:
+def beginning(pair: PhaseLayerSpec, head: int, count: int, dynamics: str = "network") -> PhaseLayerSpec:
+    """One head of a pair layer on its first ``count`` tokens; a causal mask makes their answers the same."""
     one, first = slice(head, head + 1), slice(0, count)
     coupling_, order = pair.coupling, pair.order_parameter
     return PhaseLayerSpec(
@@ -65,10 +66,24 @@ def _beginning(pair: PhaseLayerSpec, head: int, count: int) -> PhaseLayerSpec:
         else order,
         mask=pair.mask,
         padding=None if pair.padding is None else pair.padding[first],
-        dynamics="network",
+        dynamics=dynamics,
         time_unit_s=pair.time_unit_s,
         carrier_hz=pair.carrier_hz,
     )
+
+
+def most_selective_head(sync: Array) -> int:
+    """The head whose S (H, N, N) depends most on what the tokens are, not only on how far apart they are.
+
+    Largest variance of S along its diagonals: a pure window of positions has none.
+
+    >>> window = np.eye(4) + 0.5 * np.eye(4, k=-1)
+    >>> most_selective_head(np.stack([window, window * [[1.0], [0.5], [1.0], [0.5]]]))
+    1
+    """
+    offsets = range(1, sync.shape[1])
+    spread = [sum(float(np.diagonal(one, -offset).var()) for offset in offsets) for one in sync]
+    return int(np.argmax(spread))
 
 
 @dataclass(frozen=True, eq=False)

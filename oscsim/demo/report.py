@@ -1,6 +1,6 @@
 """The demo as one HTML file that needs nothing else: pictures, styles and text are inside."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from oscsim.demo.gallery import TITLES, flow_tokens, settling_arrays
 from oscsim.demo.layers import LONGEST_NETWORK
-from oscsim.demo.sections import Outcome, Section
+from oscsim.demo.sections import Outcome
 from oscsim.result import SyncResult
 from oscsim.trial import Trial
 
@@ -98,9 +98,9 @@ def heads(text: Sequence[str], reference: SyncResult) -> list[dict[str, Any]]:
     return shown
 
 
-def verdicts(sections: Iterable[Section]) -> list[dict[str, str]]:
+def verdicts(outcome: Outcome) -> list[dict[str, str]]:
     """One row per section and target, numbers as text."""
-    return [_verdict(section.name, trial) for section in sections for trial in section.trials]
+    return [_verdict(name, trial) for name, trial in zip(outcome.labels, outcome.trials, strict=True)]
 
 
 def _verdict(section: str, trial: Trial) -> dict[str, str]:
@@ -146,7 +146,7 @@ def render(outcome: Outcome, pictures: dict[str, str], facts: dict[str, Any]) ->
         conforms=outcome.conforms,
         failing=[f"{trial.target}: {trial.status}" for trial in outcome.trials if not trial.conforms],
         targets=[trial.target for trial in sections["pair"].trials],
-        verdicts=verdicts(sections.values()),
+        verdicts=verdicts(outcome),
         heads=heads(text, sections["pair"].reference),
         titles=TITLES,
         pictures=pictures,
@@ -161,5 +161,8 @@ def render(outcome: Outcome, pictures: dict[str, str], facts: dict[str, Any]) ->
         network=sections["network"].reference.conditioning,
         network_head=outcome.network_head,
         longest=LONGEST_NETWORK,
+        chip=outcome.chip,
+        ghz=f"{outcome.chip.layer.carrier_hz / 1e9:g}",
+        time_unit_ns=f"{outcome.chip.layer.time_unit_s * 1e9:g}",
         excerpt=sections["network"].layer.n_oscillators,
     )

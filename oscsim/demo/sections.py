@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from oscsim.demo.layers import Cells, clamped_layer, network_layer, pick_cells, settling_layer
+from oscsim.demo.circuit import STEPS, OnChip, on_chip
+from oscsim.demo.layers import (
+    Cells,
+    clamped_layer,
+    most_selective_head,
+    network_layer,
+    pick_cells,
+    settling_layer,
+)
 from oscsim.errors import SpecError
 from oscsim.reference import solve
 from oscsim.result import SyncResult
@@ -69,11 +77,17 @@ class Outcome:
     sections: Mapping[str, Section]
     mean_field: SyncResult  # the pair closed form of the network section's oscillators
     network_head: int
+    chip: OnChip
 
     @property
     def trials(self) -> list[Trial]:
-        """Those of all sections."""
-        return [trial for section in self.sections.values() for trial in section.trials]
+        """Those of all sections, the circuit's last."""
+        return [*(trial for section in self.sections.values() for trial in section.trials), self.chip.trial]
+
+    @property
+    def labels(self) -> list[str]:
+        """The section of every trial."""
+        return [*(name for name, section in self.sections.items() for _ in section.trials), "circuit"]
 
     @property
     def conforms(self) -> bool:
@@ -101,6 +115,7 @@ class Outcome:
             "conforms": self.conforms,
             "sections": {name: section.to_json() for name, section in self.sections.items()},
             "network_approximation_error": self.approximation_errors(),
+            "circuit": self.chip.to_json(),
         }
 
 
@@ -125,7 +140,9 @@ def check_text(text: str) -> str:
     return text
 
 
-def run(subject: Subject, targets: Sequence[AbstractTarget[Any]], step: Step) -> Outcome:
+def run(
+    subject: Subject, targets: Sequence[AbstractTarget[Any]], circuit: AbstractTarget[Any], step: Step
+) -> Outcome:
     """Solve, run and compare every layer of the demo; ``step(name)`` shows progress around each piece."""
     cells = pick_cells(subject.layer)
     network, head = network_layer(subject.layer)
@@ -136,12 +153,14 @@ def run(subject: Subject, targets: Sequence[AbstractTarget[Any]], step: Step) ->
         "network": network,
     }
     sections = {name: _section(name, layer, targets, step) for name, layer in layers.items()}
-    return Outcome(subject, cells, sections, solve(network.replace(dynamics="pair")), head)
+    chosen = most_selective_head(sections["pair"].reference.sync)
+    chip = on_chip(subject.layer, chosen, circuit, step)
+    return Outcome(subject, cells, sections, solve(network.replace(dynamics="pair")), head, chip)
 
 
 def step_count(targets: Sequence[AbstractTarget[Any]]) -> int:
     """How often :func:`run` calls ``step``."""
-    return 4 * (1 + len(targets))
+    return 4 * (1 + len(targets)) + STEPS
 
 
 def _section(name: str, layer: PhaseLayerSpec, targets: Sequence[AbstractTarget[Any]], step: Step) -> Section:

@@ -1,0 +1,114 @@
+"""``oscsim run``: a layer on one target, and for circuits where their error comes from."""
+
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from hw_targets import circuit_names, get_target, target_names
+from oscsim.circuits import CircuitDesign
+from oscsim.cli import arguments as arg
+from oscsim.cli.describe import summary
+from oscsim.cli.files import check_distinct, checked_path
+from oscsim.cli.guard import ExitCode
+from oscsim.cli.options import split_settings, target_config
+from oscsim.cli.output import Output
+from oscsim.cli.progress import Steps
+from oscsim.cli.tables import show_plan, show_result
+from oscsim.convergence.chain import Chain, error_chain
+from oscsim.errors import ConfigError
+from oscsim.result import SyncResult, SyncStatus
+from oscsim.spec import PhaseLayerSpec
+from oscsim.target import Executable
+
+PlanOnly = Annotated[bool, typer.Option("--plan", help="Only print the lowering; needs no backend.")]
+
+
+def run(
+    layer_file: arg.LayerFile,
+    target: Annotated[str, typer.Option(help=f"One of {', '.join(target_names() + circuit_names())}.")],
+    settings: arg.Settings = None,
+    plan: PlanOnly = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Circuits: closed form → own law → codes → mismatch → simulation."),
+    ] = False,
+    output: arg.ResultFile = None,
+    json: arg.Json = None,
+) -> None:
+    """Run a layer on one target; exit 1 when it did not converge."""
+    out = Output(json)
+    check_files(layer_file, plan, output, json)
+    chosen = get_target(target)
+    config: Any = target_config(chosen, split_settings(settings or ()))
+    if explain and (plan or not isinstance(config, CircuitDesign)):
+        raise ConfigError(
+            f"--explain: given with {'--plan' if plan else f'target {target}'}, expected the run of one of "
+            f"{', '.join(circuit_names())}; leave it out"
+        )
+    layer = PhaseLayerSpec.load(layer_file)
+    executable = chosen.lower(layer, config)
+    if plan:
+        print_plan(out, executable)
+        return
+    with out.quiet_stdout(), Steps(1)(target):
+        result = executable.run()
+    chain = error_chain(layer, config, result) if explain else None
+    finish(out, executable, result, output, chain)
+
+
+def check_files(layer_file: str, plan: bool, output: str | None, json: str | None) -> None:
+    """Refuse impossible names before anything is computed.
+
+    Raises
+    ------
+    ConfigError
+        a folder, a missing folder, one file twice, or a result of a plan.
+    """
+    checked_path(output, "--output")
+    check_distinct({"FILE.phase": layer_file}, {"--output": output, "--json": json})
+    if plan and output is not None:
+        raise ConfigError(
+            "--plan: given together with --output, but a plan has no result; leave one of them out"
+        )
+
+
+def print_plan(out: Output, executable: Executable) -> None:
+    """The lowering as a table or JSON."""
+    out.write_json(executable.plan.to_json())
+    show_plan(out, executable.plan)
+
+
+def finish(
+    out: Output, executable: Executable, result: SyncResult, output: str | None, chain: Chain | None = None
+) -> None:
+    """Save, print and leave with the exit code of a result.
+
+    Raises
+    ------
+    typer.Exit
+        always: 0, or 1 when the run did not converge.
+    """
+    if output is not None:
+        result.save(output)
+    explained = {} if chain is None else {"chain": chain.to_json()}
+    out.write_json({**summary(result), "plan": executable.plan.to_json(), "saved": output, **explained})
+    show_result(out, result, output)
+    if chain is not None:
+        _show_chain(out, chain)
+    fine = result.status in (SyncStatus.SETTLED, SyncStatus.DRIFTING)
+    raise typer.Exit(ExitCode.CONFORMS if fine else ExitCode.DIFFERS)
+
+
+def _show_chain(out: Output, chain: Chain) -> None:
+    out.print(Text("where the error of S comes from, step by step from the closed form:"))
+    rows = [[link.name, link.rms, link.largest, link.lock_changes] for link in chain.links]
+    out.table(
+        ("step to", "rms", "largest", "locks changed"), [*rows, ["all together", chain.total_rms, None, None]]
+    )
+    out.print(
+        Text(
+            f"{chain.compared} pairs compared, {chain.in_band} too close to the edge for this chip; the "
+            f"squares of the steps are {chain.explained:.0%} of the square of the total"
+        )
+    )
