@@ -89,7 +89,7 @@ def caption(rows: Sequence[Row]) -> str:
     return (
         "Closed form of a pair against the network ODE, mean over the pairs i < j (no diagonal) and over "
         f"{count} seeds of |S error|. Frequencies normal with standard deviation σ, initial phases uniform "
-        f"on [0, 2π). Order parameter r in the closed form: {conventions}. S = 0: the error of an "
+        f"on [0, 2π). Order parameter r in the closed form: {conventions}. S\u00a0=\u00a00: the error of an "
         "answer that is zero everywhere, mean |S|. ● whole network at rest for every "
         "seed, checked against the exact locked state. Black bar: share of seeds unsettled, that is whose "
         f"average of S changes by more than {REGIME_CAP:g} (mean over pairs) when only the later half of the "

@@ -75,6 +75,22 @@ def test_exact_answers_hold_wherever_there_are_any(rows):
         assert row.low_error <= row.mean_error <= row.high_error <= row.max_error
 
 
+def test_the_rules_of_docs_regime_hold_in_the_map(rows):
+    by_cell = {(row.cell, row.convention): row for row in rows}
+    others = [row for row in rows if row.convention in ("steady", "one", "self-consistent") and row.n >= 8]
+    rules = ((0.97, 0.015, 0.04, 0.003), (0.9, 0.055, 0.17, 0.02), (0.84, 0.085, 0.17, 0.025))
+    for least, error, seed, apart in rules:
+        within = [row for row in others if by_cell[row.cell, "self-consistent"].order >= least]
+        assert len(within) >= 30
+        for row in within:
+            means = [by_cell[row.cell, name].mean_error for name in ("steady", "one", "self-consistent")]
+            assert max(means) - min(means) <= apart, row.cell
+            if row.convention == "self-consistent":
+                assert row.mean_error <= error and row.high_error <= seed, row.cell
+    assert any(row.mean_error > 0.3 for row in others)
+    assert any(row.mean_error > row.mean_sync for row in others if row.convention == "steady")
+
+
 def test_seeds_change_the_numbers_and_settings_keep_the_draws():
     one, two = (simulate(cell, [0, 1]) for cell in Grid(n=(3,), spread=(0.1, 0.2), gain=(1.0,)).cells)
     assert one[0].agreement["given"].order == two[0].agreement["given"].order
