@@ -243,9 +243,9 @@ def kuramoto_error(score_size: float, operand: float = FLOAT32_OPERAND) -> float
 REGIME_STEP = 0.2
 REGIME_STEP_ERROR = REGIME_STEP**4 / 20.0
 
-# A mean |S error| is given to two decimals. Averages over a window and over its later half differ by more
-# than either is wrong, and the mean over pairs of that difference bounds the change of the mean error
-# (triangle inequality): a run ends when it is a tenth of the last decimal, and is settled below one.
+# A mean |S error| is given to two decimals. Averages over a window and over its later half differ by about
+# as much as the whole is wrong, and the mean over pairs of that difference bounds the change of the mean
+# error (triangle inequality): a run ends when it is a tenth of the last decimal, and is settled below one.
 REGIME_RESIDUAL = 1e-3
 REGIME_CAP = 1e-2
 

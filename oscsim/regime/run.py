@@ -43,7 +43,7 @@ class Run:
     seed : of frequencies and initial phases.
     settled : whether ``change`` is at most REGIME_CAP; the run counts in every mean either way.
     change, max_change : mean and largest change of S over pairs when only the later half of the averaging
-        span is used; no mean error above is less certain than ``change``.
+        span is used: an estimate of how uncertain a mean error, the error of a pair is.
     mean_sync : mean |S_network| over pairs: what the error would be of an answer that is zero everywhere.
     locked_share : of pairs, in the network.
     lockable : whether a stable state exists in which the whole network rotates at one frequency (Newton);
