@@ -13,7 +13,7 @@ from oscsim.oscillators.oscillator import Array, Oscillator
 class LC(Oscillator):
     """``c v' = -i + mu (v - v^3/3) + u``, ``i' = v``: time in units of sqrt(L C), limit-cycle amplitude 2.
 
-    [VANDERPOL26]. ``mu`` is the net negative conductance times the characteristic impedance sqrt(L/C).
+    [VANDERPOL]. ``mu`` is the net negative conductance times the characteristic impedance sqrt(L/C).
     Coupling through a resistor R_c: ``u = kappa (v_j - v_i)``, kappa = sqrt(L/C)/R_c; a negative coupling
     crosses the differential nodes of the source. Free frequency 1 - mu^2/16 for small mu.
 

@@ -14,7 +14,7 @@ from oscsim.oscillators.oscillator import Array, Oscillator
 class StuartLandau(Oscillator):
     """``c z' = i z + (mu/2)(1 + i shear)(1 - |z|^2) z + u``: time in radians of the carrier, amplitude 1.
 
-    [KURAMOTO84] section 2.2. Coupling is diffusive, ``u = kappa (z_j - z_i)``, on both components, so the
+    [KURAMOTO] section 2.2. Coupling is diffusive, ``u = kappa (z_j - z_i)``, on both components, so the
     equations look the same in a frame that rotates with the carrier. ``mu`` is the rate at which amplitudes
     relax. Phase is ``arg z - shear ln|z|``, so the coupling function is exactly
     ``sin x - shear cos x = sqrt(1 + shear^2) sin(x - atan(shear))``.

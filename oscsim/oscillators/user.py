@@ -38,7 +38,7 @@ class UserOscillator(Oscillator):
     ConfigError
         values that do not fit each other.
 
-    FitzHugh's model of a nerve [FITZHUGH61], coupled by its voltage:
+    FitzHugh's model of a nerve [FITZHUGH], coupled by its voltage:
 
     >>> def nerve(x):
     ...     v, w = x

@@ -15,7 +15,7 @@ class CouplingFunction:
 
     ``Q(x) = c_0 + sum_n 2 Re(c_n e^{i n x})`` is the average over one turn of the phase response times the
     transmitted signal, ``shift`` the average of the response times the load (negative current)
-    [KURAMOTO84] section 5.2. Units: rad per natural unit of time and unit of kappa.
+    [KURAMOTO] section 5.2. Units: rad per natural unit of time and unit of kappa.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class CouplingFunction:
 
     @property
     def lag(self) -> float:
-        """Lag of the fundamental [SAKAGUCHI86], rad: ``a_1 cos x + b_1 sin x = |.| sin(x + lag)``."""
+        """Lag of the fundamental [SAKAGUCHI], rad: ``a_1 cos x + b_1 sin x = |.| sin(x + lag)``."""
         return float(np.arctan2(self.cosines[0], self.sines[0]))
 
     def __call__(self, x: Array | float) -> Array:

@@ -23,6 +23,7 @@ _NEUTRAL = 1e-6
 # A turn is closed when it misses its start by less than this share of its size; tried so often, each time
 # twice as long.
 _CLOSED, _ROUNDS = 1e-3, 5
+_FUNDAMENTAL = 1024  # samples for the phase of the fundamental
 _MOST_TURNS = 64  # a return within 6 periods that are estimated a factor of 3 too long, and some
 
 
@@ -35,7 +36,7 @@ class LimitCycle:
     period : in natural units of time.
     states : (n, dimension) at phases 2 pi k/n.
     response : (n, dimension) Z, phase shift in rad per unit of each state variable: the adjoint solution
-        [MALKIN56], [ERMENTROUT96] (perturbation projection vector [DEMIR00]), normalised so that
+        [MALKIN], [ERMENTROUT] (perturbation projection vector [DEMIR]), normalised so that
         ``Z . F = 2 pi / period``.
     decay : largest modulus of the other Floquet multipliers; 0 is instant return to the cycle.
     """
@@ -52,7 +53,13 @@ class LimitCycle:
 
 
 def limit_cycle(
-    flow: Flow, jacobian: Flow, start: Array, period_estimate: float, settle: float = 0.0, samples: int = 1024
+    flow: Flow,
+    jacobian: Flow,
+    start: Array,
+    period_estimate: float,
+    settle: float = 0.0,
+    samples: int = 1024,
+    reference: int = 0,
 ) -> LimitCycle:
     """Find the limit cycle by shooting and solve the adjoint equation ``Z' = -J^T Z`` along it.
 
@@ -62,6 +69,7 @@ def limit_cycle(
     start : in the basin of the limit cycle.
     period_estimate : good to a factor of 3. settle : time amplitudes take to settle, on top of 20 periods.
     samples : states and responses per turn.
+    reference : the state variable whose fundamental peaks at phase 0.
 
     Raises
     ------
@@ -76,11 +84,10 @@ def limit_cycle(
     (1.0, [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     """
     x, guess = _approach(flow, np.asarray(start, float), period_estimate, settle)
-    x, period, monodromy = shoot(flow, jacobian, x, guess)
+    x, period, _ = shoot(flow, jacobian, x, guess)
+    x, period = _phase_zero(flow, x, period, reference)
+    x, period, monodromy = shoot(flow, jacobian, x, period)
     orbit = solve_ivp(lambda _, y: flow(y), (0.0, period), x, dense_output=True, **TIGHT)
-    turns = _turns(np.asarray(orbit.sol(period / np.arange(1, _MOST_TURNS))).T, x)
-    if turns > 1:
-        x, period, monodromy = shoot(flow, jacobian, x, period / turns)
     times = np.arange(samples) * period / samples
     states = orbit.sol(times).T
     refuse_fixed_point(x, float(np.ptp(states, axis=0).max()))
@@ -103,6 +110,15 @@ def _approach(flow: Flow, x: Array, estimate: float, settle: float) -> tuple[Arr
             break
         duration *= 2.0
     return x, guess
+
+
+def _phase_zero(flow: Flow, x: Array, period: float, reference: int) -> tuple[Array, float]:
+    """Where the fundamental of the reference variable peaks, and the least period of the orbit."""
+    orbit = solve_ivp(lambda _, y: flow(y), (0.0, period), x, dense_output=True, **TIGHT).sol
+    period = period / _turns(np.asarray(orbit(period / np.arange(1, _MOST_TURNS))).T, x)
+    states = orbit(np.arange(_FUNDAMENTAL) * period / _FUNDAMENTAL).T
+    late = -np.angle(np.fft.fft(states[:, reference])[1]) / (2.0 * np.pi)
+    return orbit(np.mod(late, 1.0) * period), period
 
 
 def _turns(after: Array, x: Array) -> int:

@@ -20,7 +20,7 @@ class PairLaw:
 
     ``psi' = detuning + kappa_01 Q(-psi) - kappa_10 Q(psi) + (|kappa_01| - |kappa_10|) shift``
 
-    [KURAMOTO84] section 5.2. A mutual pair, ``kappa_01 = kappa_10 = kappa``, obeys
+    [KURAMOTO] section 5.2. A mutual pair, ``kappa_01 = kappa_10 = kappa``, obeys
     ``psi' = detuning - 2 kappa Q_odd(psi)``.
 
     Parameters

@@ -19,7 +19,7 @@ _NEGLIGIBLE = 1e-10  # harmonics below this share of the first move a locked pha
 class PhaseModel:
     """``theta_i' = detuning_i + sum_j kappa_ij Q(theta_j - theta_i) + |kappa_ij| shift`` in natural units.
 
-    [KURAMOTO84] section 5.2, integrated by the classical Runge-Kutta method of order 4. Harmonic n of the
+    [KURAMOTO] section 5.2, integrated by the classical Runge-Kutta method of order 4. Harmonic n of the
     coupling is one product of the couplers with ``e^{i n theta}``.
 
     Parameters

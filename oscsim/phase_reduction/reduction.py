@@ -22,7 +22,7 @@ _LEAST_DECAY = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """One *uncoupled* oscillator, reduced to its phase.
+    """One *uncoupled* oscillator, reduced to its phase; phase 0 is where the fundamental of its node peaks.
 
     Parameters
     ----------
@@ -138,7 +138,12 @@ def reduce(oscillator: Oscillator) -> Reduction:
     """
     settle = 20.0 / oscillator.relaxation_estimate()
     cycle = limit_cycle(
-        oscillator.flow, oscillator.jacobian, oscillator.start(), oscillator.period_estimate(), settle
+        oscillator.flow,
+        oscillator.jacobian,
+        oscillator.start(),
+        oscillator.period_estimate(),
+        settle,
+        reference=oscillator.ports[0],
     )
     states = cycle.states.T
     response = cycle.response[:, list(oscillator.ports)]

@@ -16,7 +16,7 @@ FAMILIES = [
 
 
 def nerve(x: np.ndarray) -> np.ndarray:
-    """FitzHugh's model [FITZHUGH61]."""
+    """FitzHugh's model [FITZHUGH]."""
     return np.stack([x[0] - x[0] ** 3 / 3.0 - x[1] + 0.5, 0.08 * (x[0] + 0.7 - 0.8 * x[1])])
 
 

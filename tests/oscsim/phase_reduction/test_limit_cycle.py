@@ -64,3 +64,10 @@ def test_a_centre_outside_the_cycle_is_refused():
 def test_contraction_of_an_amplitude_equation_is_its_rate():
     assert reduce(StuartLandau(mu=0.4)).contraction == pytest.approx(0.4, rel=1e-8)
     assert reduce(LC(mu=0.01)).contraction == pytest.approx(0.01, rel=1e-4)
+
+
+@pytest.mark.parametrize("oscillator", [LC(mu=0.5), StuartLandau(shear=0.3)], ids=lambda o: o.name)
+def test_phase_zero_is_the_peak_of_the_fundamental(oscillator):
+    node = reduce(oscillator).cycle.states[:, 0]
+    assert abs(np.angle(np.fft.fft(node)[1])) < 1e-9
+    assert node[0] > 0.9 * node.max()
