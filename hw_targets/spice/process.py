@@ -93,8 +93,8 @@ def _run(folder: str, timeout_s: float) -> tuple[str, int]:
 
 def _reason(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    wrong = [line for line in lines if _TROUBLE.search(line)]
-    return "; ".join((wrong or lines)[:_SHOWN]) or "it said nothing"
+    first = next((k for k, line in enumerate(lines) if _TROUBLE.search(line)), max(0, len(lines) - _SHOWN))
+    return "; ".join(lines[first : first + _SHOWN]) or "it said nothing"
 
 
 def _value(text: str) -> float:

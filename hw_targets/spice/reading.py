@@ -77,9 +77,11 @@ def rested(phase: Array, held: int = 0) -> Array:
 
 def drift(phase: Array, held: int) -> Array:
     """(B,) how far held oscillators have drifted apart in all, rad: an artefact of ngspice's steps."""
+    if not held:
+        return np.zeros(phase.shape[1])
     sources = phase[:, :, phase.shape[2] - held :]
     apart = sources - sources.mean(axis=2, keepdims=True)
-    return np.abs(apart[-1] - apart[0]).max(axis=1, initial=0.0)
+    return np.abs(apart[-1] - apart[0]).max(axis=1)
 
 
 def _centres(lowered: Lowered, job: Job) -> tuple[Array, float]:

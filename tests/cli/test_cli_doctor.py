@@ -12,7 +12,7 @@ def test_everything_is_here(cli):
     result = cli("doctor", "--json", "-")
     content = result.json()
     assert result.code == 0, result.err
-    assert set(content["targets"]) == {"triton", "brian2", "lava"}
+    assert set(content["targets"]) == {"triton", "brian2", "lava", "spice"}
     assert all(entry["ok"] for entry in content["targets"].values())
     assert content["checks"]["package models"]["ok"]
     assert len(content["checks"]["shipped checkpoint"]["detail"]) == 64
