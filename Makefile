@@ -1,5 +1,5 @@
 # make demo   set up everything that is missing, then run the demo (writes demo/report.html)
-# make test   set up everything that is missing, then run the tests
+# make test   set up everything that is missing, then run the tests (target spice needs: apt-get install ngspice)
 # GPU users override one variable with what pip should install:  make demo TORCH=torch==2.14.1
 PYTHON ?= python3
 VENV ?= .venv

@@ -34,7 +34,7 @@ class SpiceConfig(CircuitDesign):
     method: Literal["trap", "gear"] = "trap"
     steps_per_cycle: int = Field(default=200, ge=20, le=4000)
     timeout_s: float = Field(default=600.0, gt=0.0)
-    largest: int = Field(default=128, ge=2)
+    largest: int = Field(default=512, ge=2)
 
     @model_validator(mode="after")
     def _check_reltol(self) -> Self:

@@ -1,8 +1,8 @@
 """Oscillators of level-1 transistors: their equations in natural units, for trimming and as their own law.
 
-Shichman and Hodges, IEEE J. Solid-State Circuits 3 (1968) 285: the drain current of a transistor with gate
-overdrive u = v_gs - v_t > 0 is ``beta u^2/2`` in saturation (v_ds >= u), ``beta (u v_ds - v_ds^2/2)`` below;
-no channel length modulation. Unit of voltage V0, of current V0/Z, as everywhere in :mod:`oscsim.circuits`.
+[SHICHMAN]: the drain current of a transistor with gate overdrive u = v_gs - v_t > 0 is ``beta u^2/2`` in
+saturation (v_ds >= u), ``beta (u v_ds - v_ds^2/2)`` below; no channel length modulation. Unit of voltage V0,
+of current V0/Z, as everywhere in :mod:`oscsim.circuits`.
 """
 
 from dataclasses import dataclass

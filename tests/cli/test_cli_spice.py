@@ -1,5 +1,6 @@
 """spice, and export --format spice."""
 
+import shutil
 import subprocess
 
 import numpy as np
@@ -58,6 +59,8 @@ def test_export_of_a_model_runs_in_ngspice(cli, checkpoint, tmp_path):
     assert result.code == 0, result.err
     assert "the shortest at which family lc represents this layer" in result.err
     assert result.json()["checkpoint"]["name"]
+    if shutil.which("ngspice") is None:
+        pytest.fail("ngspice is not installed. Install it with: apt-get install ngspice")
     said = subprocess.run(
         ["ngspice", "-b", "x.cir"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
