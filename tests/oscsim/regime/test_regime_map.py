@@ -2,11 +2,12 @@
 
 import hashlib
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from oscsim.regime import CONVENTIONS, Grid, packaged_map, rows_of, simulate, sweep
+from oscsim.regime import CONVENTIONS, Grid, packaged_map, read_csv, rows_of, simulate, sweep
 from oscsim.regime.figure import caption, png
 
 # mean |S error| at N = 32, K = alpha = 1.313 over 8 seeds, measured before this program existed with other
@@ -89,6 +90,15 @@ def test_the_rules_of_docs_regime_hold_in_the_map(rows):
                 assert row.mean_error <= error and row.high_error <= seed, row.cell
     assert any(row.mean_error > 0.3 for row in others)
     assert any(row.mean_error > row.mean_sync for row in others if row.convention == "steady")
+
+
+def test_the_figures_without_frequency_coupling_are_in_docs():
+    path = Path(__file__).parents[3] / "docs" / "regime" / "alpha0.csv"
+    rows = read_csv(path)
+    assert [row.cell for row in rows[:: len(CONVENTIONS)]] == Grid(n=(2, 8, 32), alpha=(0.0,)).cells
+    own = [row for row in rows if row.convention == "self-consistent" and row.n >= 8]
+    for least, error in ((0.97, 0.006), (0.9, 0.045), (0.84, 0.06)):
+        assert all(row.mean_error <= error for row in own if row.order >= least)
 
 
 def test_seeds_change_the_numbers_and_settings_keep_the_draws():
