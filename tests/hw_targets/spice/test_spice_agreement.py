@@ -17,7 +17,7 @@ PAIRS = [
     ({"mu": 0.3}, -1.0, 1e-4),
     ({"mu": 0.1, "coupler": "transconductance"}, -1.0, 1e-4),
     ({"mu": 0.1, "coupling_delay_s": 1e-10}, 1.0, 1e-4),
-    ({"family": "stuart_landau", "shear": 0.5}, -1.0, 1e-4),
+    ({"family": "stuart_landau"}, -1.0, 1e-6),
     ({"family": "ring"}, 1.0, 1e-4),
     ({"family": "ring", "coupler": "resistor", "stages": 5}, -1.0, 1e-3),
     ({"family": "relaxation"}, 1.0, 1e-3),
