@@ -251,12 +251,14 @@ REGIME_CAP = 1e-2
 
 # Oscillator circuits deviate from their own phase reduction in proportion to the locking strength epsilon.
 # A coupling that also shifts the frequency (lag) changes amplitude and strength with the phase difference:
-# at most 1.2 epsilon tan|lag| per condition over LC, ring and Stuart-Landau pairs (docs/circuits.md). An
-# oscillator driven one way, or by many, has not even the symmetry of a pair: its amplitude follows with a
-# delay of 1/contraction, at most 0.13 epsilon/contraction.
+# at most 1.2 epsilon tan|lag| per condition over LC, ring and Stuart-Landau pairs (docs/circuits.md). What
+# is driven by many has not even the symmetry of a pair: at rest at most 0.1 epsilon/contraction. At a given
+# moment amplitudes that follow their drive with a delay of 1/contraction have moved phases by at most 0.35
+# epsilon/contraction.
 CIRCUIT_LAG_FACTOR = 1.3
-CIRCUIT_DRIVEN_FACTOR = 0.15
 CIRCUIT_PAIR_FACTOR = 0.005
+CIRCUIT_DRIVEN_FACTOR = 0.15
+CIRCUIT_MOMENT_FACTOR = 0.5
 
 
 def circuit_epsilon(floor: float, strength: float, lag: float, followed: float, accuracy: float) -> float:
@@ -268,7 +270,7 @@ def circuit_epsilon(floor: float, strength: float, lag: float, followed: float, 
 
     Parameters
     ----------
-    lag : rad, of the coupling's fundamental. followed : strength over contraction, times the factor above.
+    lag : rad, of the coupling's fundamental. followed : strength over contraction, times a factor above.
 
     >>> round(circuit_epsilon(5e-4, 0.03, 0.025, 0.0015, 1e-4), 6)
     0.003175

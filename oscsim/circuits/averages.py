@@ -91,14 +91,15 @@ def windows(count: int, beat: Array) -> Array:
     return weights / weights.sum(axis=0)
 
 
-def beat_means(psi: Array, phasor: Phasors) -> tuple[Phasors, Array]:
+def beat_means(psi: Array, phasor: Phasors, noisy: bool = False) -> tuple[Phasors, Array]:
     """(C,) averages of samples (K, C) over whole beats, and their change when only the later half is used.
 
-    The change is infinite where a pair has turned, but not often enough to tell its beat.
+    The change is infinite where a pair has turned, but not often enough to tell its beat; under noise, where
+    it may have slipped only, the whole of what was seen is averaged then.
     """
     if len(psi) < 8:
         return phasor.mean(axis=0), np.full(psi.shape[1], np.inf)
     beat, half = beat_length(psi), len(psi) // 2
     mean = (windows(len(psi), beat) * phasor).sum(axis=0)
     later = (windows(len(psi) - half, beat) * phasor[half:]).sum(axis=0)
-    return mean, np.where(np.isnan(beat), np.inf, np.abs(mean - later))
+    return mean, np.where(np.isnan(beat) & (not noisy), np.inf, np.abs(mean - later))

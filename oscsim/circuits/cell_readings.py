@@ -86,7 +86,7 @@ def read_cells(circuit: Circuit, record: PhaseRecord, skip: float, last: bool) -
     seen = late.quantised(circuit.design.readout_bits)
     phasor = np.exp(1j * (seen.phase[..., 0] - seen.phase[..., 1])) if seen.phasor is None else seen.phasor
     moving = late.phase[..., 0] - late.phase[..., 1]
-    mean, change = beat_means(moving, phasor)
+    mean, change = beat_means(moving, phasor, noisy(circuit))
     made, averaged = np.abs(turns(moving)), change <= average_tolerance(circuit, last)
     if noisy(circuit):
         settled = averaged & (made < WOBBLE_TURNS) & (np.abs(mean) >= LOCK_THRESHOLD)

@@ -5,6 +5,7 @@ import numpy as np
 from oscsim.circuits.circuit import Circuit
 from oscsim.tolerance import (
     CIRCUIT_DRIVEN_FACTOR,
+    CIRCUIT_MOMENT_FACTOR,
     CIRCUIT_PAIR_FACTOR,
     EDGE_BAND,
     Accuracy,
@@ -33,13 +34,16 @@ def circuit_accuracy(circuit: Circuit) -> Accuracy:
     """
     if circuit.design.imperfect or circuit.design.trim == "none":
         return Accuracy(1.0)
-    pairs = circuit.array.dynamics == "pair"
+    if circuit.array.dynamics == "pair":
+        factor = CIRCUIT_PAIR_FACTOR
+    else:
+        factor = CIRCUIT_MOMENT_FACTOR if np.isfinite(circuit.array.duration) else CIRCUIT_DRIVEN_FACTOR
     followed = circuit.strength / circuit.reduction.contraction
     error = circuit_epsilon(
         floor(circuit),
         circuit.strength,
         circuit.coupling.lag,
-        followed * (CIRCUIT_PAIR_FACTOR if pairs else CIRCUIT_DRIVEN_FACTOR),
+        followed * factor,
         circuit.design.phase_accuracy,
     )
     averaging = 0.0 if circuit.array.dynamics == "clamped" else error

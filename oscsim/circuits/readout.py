@@ -73,12 +73,13 @@ def pair_reading(spec: PhaseLayerSpec, circuit: Circuit, cells: CellReadings, ba
     sync, locked = np.zeros(array.cell.shape), np.zeros(array.cell.shape, bool)
     sync[there] = np.abs(pair_terms.coupling(spec)[there] * cosine[array.cell[there]])
     locked[there] = cells.settled[array.cell[there]]
-    notes = [
-        f"{cells.settled.sum()} circuits settled, {cells.turning.sum()} drifting (averaged over whole beats; "
-        f"{cells.slips[cells.turning].sum():.0f} turns seen)"
-    ]
+    turns = f"{cells.slips[cells.turning].sum():.0f} whole turns seen"
+    notes = [f"{cells.settled.sum()} circuits settled, {cells.turning.sum()} drifting ({turns})"]
     if noisy(circuit):
-        notes.append("noise: locked means that psi stays within a small range; drifting ones may only slip")
+        notes = [
+            f"{cells.settled.sum()} circuits stay within a small range of psi, {cells.turning.sum()} wander or "
+            f"slip ({turns}); averages are good to {cells.change[cells.done].max(initial=0.0):.2g}"
+        ]
     if undecided.any():
         notes.append(
             f"{undecided.sum()} circuits neither at rest nor averaged at the end, {outside.sum()} of them "

@@ -1,4 +1,4 @@
-"""Pairs of real oscillators: against the closed form, against their own coupling function, and their decisions."""
+"""Pairs of real oscillators: against the closed form, their own coupling function, and their decisions."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ RATIOS = [0.3, 0.6, 0.8, 0.95, 1.05, 2.0]
 @pytest.mark.parametrize("epsilon", [0.034, 0.01])
 def test_weak_lc_meets_the_closed_form(epsilon):
     """Epsilon/mu of 0.34 and 0.1: 2e-3 up to d/a = 0.8, 8e-3 at 0.95."""
-    spec, config, result = run(RATIOS, epsilon, mu=0.1)
+    spec, _, result = run(RATIOS, epsilon, mu=0.1)
     exact = solve(spec)
     error = np.abs(result.sync - exact.sync)[:, 0, 1]
     assert result.status is SyncStatus.SETTLED
