@@ -15,7 +15,7 @@ SHOWN: tuple[tuple[str, Oscillator], ...] = (
     ("LC, μ = 0.3", LC(mu=0.3)),
     ("ring of 3, inverter", Ring(stages=3)),
     ("ring of 5, inverter", Ring(stages=5)),
-    ("relaxation", Relaxation()),
+    ("relaxation", Relaxation(comparator_gain=40.0, comparator_time=0.02)),
     ("Stuart-Landau, shear 0.5", StuartLandau(shear=0.5)),
 )
 _COLOUR, _SECOND, _GREY = "#0b6e99", "#c8553d", "#888888"

@@ -18,7 +18,7 @@ OSCILLATORS = [
     LC(mu=0.3),
     Ring(stages=3),
     Ring(stages=5),
-    Relaxation(),
+    Relaxation(comparator_gain=40.0, comparator_time=0.02),
     StuartLandau(mu=0.5, shear=0.7),
     UserOscillator(nerve, (0.0, 0.0), 40.0, centre=(-0.8, -0.1)),
 ]  # fmt: skip
