@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 Array = NDArray[np.float64]
 
@@ -37,6 +36,8 @@ def fit_order(epsilon: Array, error: Array) -> Order | None:
     x, y = np.log(epsilon[usable]), np.log(error[usable])
     if len(np.unique(x)) < 2:
         return None
+    from scipy import stats  # a second to import, and it looks for torch
+
     fit: Any = stats.linregress(x, y)  # typed as a bare tuple by its stubs
     freedom = len(x) - 2
     half = float(stats.t.ppf(0.975, freedom) * fit.stderr) if freedom > 0 else np.nan

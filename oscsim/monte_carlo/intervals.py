@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 CONFIDENCE = 0.95
 
@@ -27,6 +26,8 @@ def share(successes: int, trials: int) -> Estimate:
     >>> found.value, round(found.low, 4), round(found.high, 4)
     (0.8, 0.4902, 0.9433)
     """
+    from scipy import stats  # a second to import, and it looks for torch
+
     interval: Any = stats.binomtest(successes, trials).proportion_ci(CONFIDENCE, "wilson")
     return Estimate(successes / trials, float(interval.low), float(interval.high))
 
@@ -61,5 +62,7 @@ def root(square: Estimate) -> Estimate:
 def _around(middle: float, error: float, freedom: int, least: float, most: float) -> Estimate:
     if error == 0.0:  # exactly equal values, for instance all zero
         return Estimate(middle, middle, middle)
+    from scipy import stats
+
     half = float(stats.t.ppf(0.5 * (1.0 + CONFIDENCE), max(freedom, 1))) * error
     return Estimate(middle, max(middle - half, least), min(middle + half, most))

@@ -1,7 +1,7 @@
 """A layer to measure chips with: couplings of all sizes and both signs, two thirds of its cells locked."""
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from oscsim.coupling import ExplicitCoupling, FixedOrder
 from oscsim.spec import PhaseLayerSpec
@@ -26,7 +26,7 @@ def random_layer(strength: float, tokens: int = 64, seed: int = 0) -> PhaseLayer
     (0.66, 0.48)
     """
     coupling = np.random.default_rng([seed, tokens]).uniform(-1.0, 1.0, (1, tokens, tokens))
-    omega = SPREAD * norm.ppf((np.arange(tokens) + 0.5) / tokens)
+    omega = SPREAD * ndtri((np.arange(tokens) + 0.5) / tokens)
     carrier_hz = 1e9
     return PhaseLayerSpec(
         omega=omega[None, :, None],

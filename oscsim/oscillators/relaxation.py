@@ -44,8 +44,8 @@ class Relaxation(Oscillator):
     name: ClassVar[str] = "relaxation"
     threshold: float = 0.2
     discharge: float = 1.0
-    comparator_gain: float = 40.0
-    comparator_time: float = 0.02
+    comparator_gain: float = 20.0
+    comparator_time: float = 0.05
     coupler: Literal["resistor", "transconductance"] = "resistor"
 
     def __post_init__(self) -> None:
