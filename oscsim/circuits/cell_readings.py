@@ -90,7 +90,8 @@ def read_cells(circuit: Circuit, record: PhaseRecord, skip: float, last: bool) -
     made, averaged = np.abs(turns(moving)), change <= average_tolerance(circuit, last)
     if noisy(circuit):
         settled = averaged & (made < WOBBLE_TURNS) & (np.abs(mean) >= LOCK_THRESHOLD)
-        turning, cosine = averaged & ~settled, mean.real
+        # when time is up an average under noise is what there is, however good; its change says how good
+        turning, cosine = (averaged | last) & ~settled, mean.real
     else:
         settled = rest_distance(psi, accuracy) <= accuracy
         turning = averaged & ~settled & (made > WOBBLE_TURNS)

@@ -13,7 +13,7 @@ from oscsim.circuits.recorder import PhaseRecord, quantised
 from oscsim.phase import order_parameter
 from oscsim.result import SyncStatus
 from oscsim.spec import PhaseLayerSpec
-from oscsim.tolerance import LOCK_THRESHOLD
+from oscsim.tolerance import AVERAGING_CAP, LOCK_THRESHOLD
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -77,8 +77,8 @@ def pair_reading(spec: PhaseLayerSpec, circuit: Circuit, cells: CellReadings, ba
     notes = [f"{cells.settled.sum()} circuits settled, {cells.turning.sum()} drifting ({turns})"]
     if noisy(circuit):
         notes = [
-            f"{cells.settled.sum()} circuits stay within a small range of psi, {cells.turning.sum()} wander or "
-            f"slip ({turns}); averages are good to {cells.change[cells.done].max(initial=0.0):.2g}"
+            f"{cells.settled.sum()} circuits stay within a small range of psi, {cells.turning.sum()} wander "
+            f"or slip ({turns}); averages are good to {cells.change.max(initial=0.0):.2g}"
         ]
     if undecided.any():
         notes.append(
@@ -87,14 +87,15 @@ def pair_reading(spec: PhaseLayerSpec, circuit: Circuit, cells: CellReadings, ba
         )
     if cells.collapsed.any():
         notes.append(_collapse(int(cells.collapsed.sum()), "pairs"))
-    broken = outside.any() or cells.collapsed.any()
+    change = float(cells.change[cells.done & ~cells.collapsed].max(initial=0.0))
+    broken = outside.any() or cells.collapsed.any() or change > AVERAGING_CAP
     return Reading(
         sync=sync,
         locked=locked,
         order_parameter=pair_terms.spec_order_parameter(spec),
         status=SyncStatus.NOT_CONVERGED if broken else SyncStatus.SETTLED,
         notes=tuple(notes),
-        change=float(cells.change[cells.done].max(initial=0.0)),
+        change=change if np.isfinite(change) else 0.0,
     )
 
 

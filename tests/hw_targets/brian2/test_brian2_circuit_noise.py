@@ -11,6 +11,7 @@ from hw_targets.registry import get_target
 from oscsim import ExplicitCoupling, FixedOrder, FrequencyCoupling, PhaseLayerSpec, SyncStatus
 from oscsim.phase import wrap
 from oscsim.phase_reduction.locking import PairLaw, locked_phases
+from oscsim.target import ConvergenceWarning
 
 TARGET = get_target("circuit")
 CARRIER = 1e9
@@ -90,9 +91,11 @@ def test_a_little_noise_keeps_decisions_and_seeds():
 def test_strong_noise_makes_pairs_slip():
     spec = pairs([0.9])
     quiet = run(spec, mu=0.3)
-    loud = run(spec, mu=0.3, noise_a_per_sqrt_hz=4e-8, noise_seed=3)
+    with pytest.warns(ConvergenceWarning, match="slip"):  # 800 cycles are too few for a mean that good
+        loud = run(spec, mu=0.3, noise_a_per_sqrt_hz=2e-8, noise_seed=2, max_cycles=800.0)
+    assert loud.status is SyncStatus.NOT_CONVERGED
     assert quiet.locked[0, 0, 1] and not loud.locked[0, 0, 1]
-    assert loud.status is SyncStatus.SETTLED and loud.sync[0, 0, 1] < quiet.sync[0, 0, 1] - 0.05
+    assert 0.0 < loud.sync[0, 0, 1] < quiet.sync[0, 0, 1] - 0.05
     assert any("slip" in note and " 0 whole turns" not in note for note in loud.provenance.notes)
 
 
