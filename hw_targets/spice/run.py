@@ -15,7 +15,9 @@ from hw_targets.spice.plan import title
 from hw_targets.spice.process import PROGRAM, simulate, version
 from hw_targets.spice.reading import drift, phase_record, states
 from oscsim.circuits.cell_readings import CellReadings, read_cells
-from oscsim.circuits.readout import Reading, clamped_reading, network_reading, pair_reading
+from oscsim.circuits.clamped_readout import clamped_reading
+from oscsim.circuits.network_readout import network_reading
+from oscsim.circuits.readout import Reading, pair_reading
 from oscsim.circuits.recorder import PhaseRecord
 from oscsim.readout import attend, row_weights
 from oscsim.result import Provenance, SyncResult, SyncStatus

@@ -5,7 +5,8 @@ import numpy as np
 from hw_targets.brian2.circuits.lowering import CircuitLowering
 from hw_targets.brian2.circuits.outcome import Outcome, film, outcome
 from hw_targets.brian2.circuits.simulation import Simulation
-from oscsim.circuits.readout import Reading, clamped_reading
+from oscsim.circuits.clamped_readout import clamped_reading
+from oscsim.circuits.readout import Reading
 from oscsim.circuits.recorder import PhaseRecord
 from oscsim.spec import PhaseLayerSpec
 

@@ -3,7 +3,8 @@
 from hw_targets.brian2.circuits.lowering import CircuitLowering
 from hw_targets.brian2.circuits.outcome import Outcome, film, outcome
 from hw_targets.brian2.circuits.simulation import Simulation
-from oscsim.circuits.readout import Reading, network_reading
+from oscsim.circuits.network_readout import network_reading
+from oscsim.circuits.readout import Reading
 from oscsim.spec import PhaseLayerSpec
 
 
