@@ -51,13 +51,17 @@ class OscillatorArray:
         return self.detuning.shape[1]
 
 
-def oscillator_array(spec: PhaseLayerSpec, distinct: bool = False) -> OscillatorArray:
+def oscillator_array(
+    spec: PhaseLayerSpec, distinct: bool = False, own_clock: bool = False
+) -> OscillatorArray:
     """The oscillators a layer asks for, with ideal frequencies and couplings.
 
     Parameters
     ----------
     distinct : whether every cell of a pair layer is a batch of its own, even where cells are equal: on a chip
         with random deviations they are not.
+    own_clock : pair only; whether every cell is sped up until its larger rate, ``max(|a|, d)``, is the
+        largest ``|a|`` of the layer. S depends on d/a alone: nothing changes but the time it takes.
 
     >>> from oscsim import FixedOrder, FrequencyCoupling
     >>> spec = PhaseLayerSpec(omega=[[[0.0], [0.5]]], theta=[[[0.0], [0.0]]], gain=[1.0],
@@ -66,11 +70,11 @@ def oscillator_array(spec: PhaseLayerSpec, distinct: bool = False) -> Oscillator
     [[0.0, -0.0], [0.25, -0.25]]
     """
     if spec.dynamics == "pair":
-        return _pair(spec, distinct)
+        return _pair(spec, distinct, own_clock)
     return {"network": _network, "clamped": _clamped}[spec.dynamics](spec)
 
 
-def _pair(spec: PhaseLayerSpec, distinct: bool) -> OscillatorArray:
+def _pair(spec: PhaseLayerSpec, distinct: bool, own_clock: bool) -> OscillatorArray:
     d = pair_terms.mismatch(spec)
     j = pair_terms.coupling(spec, d)
     a, psi = pair_terms.locking_strength(spec, j), pair_terms.initial_difference(spec, d, j)
@@ -82,12 +86,30 @@ def _pair(spec: PhaseLayerSpec, distinct: bool) -> OscillatorArray:
     cell = np.full(d.shape, -1)
     cell[allowed] = back.ravel()
     d, a, psi = rows.T
+    if own_clock:
+        d, a = _on_own_clock(d, a)
     pull = np.zeros((len(a), 2, 2))
     pull[:, 0, 1] = pull[:, 1, 0] = 0.5 * a
     start = np.stack([psi, np.zeros_like(psi)], axis=1)
     return OscillatorArray(
-        "pair", np.outer(d, [0.5, -0.5]), pull, np.arange(len(a)), start, np.inf, cell.astype(np.int64)
+        "pair",
+        d[:, None] * np.array([0.5, -0.5]),
+        pull,
+        np.arange(len(a)),
+        start,
+        np.inf,
+        cell.astype(np.int64),
     )
+
+
+def _on_own_clock(d: Array, a: Array) -> tuple[Array, Array]:
+    """Rates (B,) of cells whose larger rate is the largest ``|a|`` of all; cells without a rate stay."""
+    rate, fastest = np.maximum(d, np.abs(a)), float(np.abs(a).max(initial=0.0))
+    if fastest == 0.0:
+        return d, a
+    # the quotients first: they are at most 1, whatever the size of the rates
+    safe = np.where(rate > 0.0, rate, 1.0).astype(np.float64)
+    return d / safe * fastest, a / safe * fastest
 
 
 def _channels(spec: PhaseLayerSpec, values: Array) -> Array:

@@ -10,7 +10,7 @@ from oscsim.circuits.chip import ChipReport, built_capacitance, built_drive, bui
 from oscsim.circuits.couplers import built_couplers
 from oscsim.circuits.design import CircuitDesign
 from oscsim.circuits.topology import wired
-from oscsim.circuits.validity import check_reciprocal, check_validity
+from oscsim.circuits.validity import check_clock, check_reciprocal, check_validity
 from oscsim.oscillators.oscillator import Oscillator
 from oscsim.phase_reduction.coupling_function import CouplingFunction
 from oscsim.phase_reduction.reduction import Reduction, reduce
@@ -137,7 +137,9 @@ def lower_circuit(spec: PhaseLayerSpec, design: CircuitDesign) -> Circuit:
         coupling too strong or detuning too large for the family, or a reciprocal coupler for a coupling that
         is not; the message says the nearest valid choice.
     """
-    reduction, wanted_array = reduce(design.oscillator()), oscillator_array(spec, design.distinct)
+    check_clock(spec, design)
+    reduction = reduce(design.oscillator())
+    wanted_array = oscillator_array(spec, design.distinct, design.cell_clock == "own")
     check_reciprocal(reduction.oscillator, wanted_array)
     array, dropped = wired(design, wanted_array, reduction.oscillator.reciprocal)
     carrier, w = 2.0 * np.pi * spec.carrier_hz, reduction.cycle.frequency

@@ -32,6 +32,8 @@ class CircuitDesign(Imperfections):
     trim : "none" (components by the textbook formula), "free" (every uncoupled oscillator has its wanted
         frequency) or "loaded" (the frequency shift by the couplers is removed as well: its average over all
         phases, in networks that of couplers at rest).
+    cell_clock : "layer" (all cells of a pair layer in the layer's time unit) or "own" (every cell as fast as
+        its strongest coupling allows: S depends on d/a alone, and weak cells settle as soon as strong ones).
     tuning_range : largest relative distance from the carrier that tuning reaches.
     phase_accuracy : rad, from which steps per cycle and duration are derived.
     max_cycles : carrier cycles after which a run that has not settled stops.
@@ -50,6 +52,7 @@ class CircuitDesign(Imperfections):
     impedance_ohm: float = Field(default=100.0, gt=0.0)
     voltage_v: float = Field(default=0.5, gt=0.0)
     trim: Literal["none", "free", "loaded"] = "loaded"
+    cell_clock: Literal["layer", "own"] = "layer"
     tuning_range: float = Field(default=0.2, gt=0.0, le=0.2)
     phase_accuracy: float = Field(default=1e-4, ge=1e-8, le=0.1)
     max_cycles: float = Field(default=4000.0, ge=10.0)

@@ -23,7 +23,7 @@ def fitted(spec: PhaseLayerSpec, design: CircuitDesign) -> PhaseLayerSpec:
     >>> fitted(spec, CircuitDesign(mu=0.1)).time_unit_s
     4.6e-09
     """
-    array = oscillator_array(spec)
+    array = oscillator_array(spec, own_clock=design.cell_clock == "own")
     carrier = 2.0 * np.pi * spec.carrier_hz
     needed = largest_pull(array.pull) / (carrier * safe_strength(reduce(design.oscillator())))
     needed = max(needed, float(np.abs(array.detuning).max(initial=0.0)) / (carrier * design.tuning_range))

@@ -21,6 +21,21 @@ def safe_strength(reduction: Reduction) -> float:
     return LARGEST_SAFE * min(reduction.contraction, LARGEST_STRENGTH)
 
 
+def check_clock(spec: PhaseLayerSpec, design: CircuitDesign) -> None:
+    """Only the cells of a pair layer can have clocks of their own: the others act on each other.
+
+    Raises
+    ------
+    LoweringError
+        cell_clock=own for network or clamped dynamics.
+    """
+    if design.cell_clock == "own" and spec.dynamics != "pair":
+        raise LoweringError(
+            f"cell_clock: given own for {spec.dynamics} dynamics, whose oscillators share one time; expected "
+            "layer; leave it out"
+        )
+
+
 def check_reciprocal(oscillator: Oscillator, array: OscillatorArray) -> None:
     """A resistor acts both ways, so it needs a symmetric coupling.
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oscsim.circuits import CircuitDesign, lower_circuit
+from oscsim import pair_terms
+from oscsim.circuits import CircuitDesign, lower_circuit, oscillator_array
 from oscsim.circuits.imperfections import Imperfections
 from oscsim.convergence.own_law import own_answer
 from oscsim.errors import ConfigError
@@ -90,7 +91,7 @@ def error_chain(spec: PhaseLayerSpec, design: CircuitDesign, result: SyncResult)
     locked = [closed.locked, *(answer.locked for _, answer in answers), result.locked]
     cells = terms.unmasked & ~np.eye(spec.n_oscillators, dtype=bool)
     changed = np.any([locks != locked[0] for locks in locked[1:]], axis=0)
-    near = terms.edge_distance <= resolution(spec, design, terms.coupling)
+    near = terms.edge_distance <= resolution(spec, design)
     kept = np.broadcast_to(cells, changed.shape) & ~changed & ~near
     names = [*(name for name, _ in answers), "circuit"]
     links = tuple(
@@ -112,14 +113,14 @@ def error_chain(spec: PhaseLayerSpec, design: CircuitDesign, result: SyncResult)
     )
 
 
-def resolution(spec: PhaseLayerSpec, design: CircuitDesign, coupling: Array) -> Array:
+def resolution(spec: PhaseLayerSpec, design: CircuitDesign) -> Array:
     """(H, N, N) edge band from codes and mismatch: what ``d/|a|`` of a cell is uncertain by.
 
     Half a step of the coupling code and three standard deviations of the coupler, relative to the cell's own
     coupling; three standard deviations of the difference of two free frequencies, relative to its locking
     strength.
     """
-    strength = np.abs(spec.gain[:, None, None] * coupling)
+    strength = _strength(spec, design)
     with np.errstate(divide="ignore"):
         step = 0.0
         if design.coupling_bits is not None:
@@ -129,6 +130,15 @@ def resolution(spec: PhaseLayerSpec, design: CircuitDesign, coupling: Array) -> 
         if design.frequency_bits is not None:
             frequency += design.tuning_range * carrier / 2**design.frequency_bits
         return 3.0 * design.coupling_mismatch + (step + frequency) / strength
+
+
+def _strength(spec: PhaseLayerSpec, design: CircuitDesign) -> Array:
+    """(H, N, N) what locks each cell on the chip, rad / time unit; of a network the pull of the source."""
+    if spec.dynamics != "pair":
+        return np.abs(spec.gain[:, None, None] * pair_terms.coupling(spec))
+    array = oscillator_array(spec, own_clock=design.cell_clock == "own")
+    pull = 2.0 * np.abs(array.pull[array.matrix, 0, 1])
+    return np.where(array.cell >= 0, pull[array.cell], 0.0)
 
 
 def _only(design: CircuitDesign, kept: tuple[str, ...]) -> CircuitDesign:

@@ -15,6 +15,7 @@ WORDS = {
     "closed": "circuit – closed form",
 }
 COLOURS = {"own": "#0b6e99", "floor": "#888888", "closed": "#c8553d"}
+SMALLEST = 1e-9  # errors below are drawn here: a logarithmic axis has no zero
 MARKS = {"own": "o", "floor": "s", "closed": "^"}
 
 
@@ -28,9 +29,13 @@ def png(study: Study) -> bytes:
     """
     kinds = list(dict.fromkeys(law.kind for law in study.laws if law.epsilon))
     pairs = [row for row in study.rows if row.kind == "pair" and row.settled]
-    panels = len(kinds) + bool(pairs)
-    figure = Figure(figsize=(4.3 * max(panels, 1), 3.9), layout="constrained")
-    axes = figure.subplots(1, max(panels, 1), squeeze=False)[0]
+    panels = max(len(kinds) + bool(pairs), 1)
+    across = min(panels, 3)
+    down = -(-panels // across)
+    figure = Figure(figsize=(4.2 * across, 3.7 * down), layout="constrained")
+    axes = figure.subplots(down, across, squeeze=False).ravel()
+    for axis in axes[panels:]:
+        axis.set_visible(False)
     for axis, kind in zip(axes, kinds, strict=False):
         _laws(axis, kind, [law for law in study.laws if law.kind == kind])
     if pairs:
@@ -43,24 +48,29 @@ def png(study: Study) -> bytes:
 
 def _laws(axis: Any, kind: str, laws: Sequence[Law]) -> None:
     for law in laws:
+        if max(law.error) < SMALLEST:
+            continue  # nothing but rounding: a line far below the others would only squeeze them
         style = {
             "color": COLOURS[law.comparison],
             "marker": MARKS[law.comparison],
             "lw": 0 if law.order else 1.2,
         }
-        axis.loglog(law.epsilon, np.maximum(law.error, 1e-12), label=WORDS[law.comparison], **style)
+        axis.loglog(law.epsilon, np.maximum(law.error, SMALLEST), label=WORDS[law.comparison], **style)
         if law.order is not None:
             x = np.array([min(law.epsilon), max(law.epsilon)])
             axis.loglog(x, law.order.prefactor * x**law.order.exponent, color=style["color"], lw=1.2)
             axis.annotate(
                 f"order {law.order.exponent:.2f}",
-                (x[0], law.order.prefactor * x[0] ** law.order.exponent),
-                xytext=(4, -14),
-                textcoords="offset points",
+                (0.97, 0.04),
+                xycoords="axes fraction",
+                ha="right",
                 color=style["color"],
             )
     axis.set(title=kind, xlabel="locking strength ε = a/ω₀", ylabel="root mean square error of S")
-    axis.legend(fontsize=7, loc="best")
+    ticks = sorted({value for law in laws for value in law.epsilon})
+    axis.set_xticks(ticks, [f"{value:.2g}" for value in ticks])
+    axis.set_xticks([], minor=True)
+    axis.legend(fontsize=7, loc="upper left")
     axis.grid(alpha=0.3, which="both", lw=0.4)
 
 
@@ -70,7 +80,7 @@ def _along_the_edge(axis: Any, pairs: Sequence[Row]) -> None:
         mine = sorted((row for row in pairs if row.epsilon == epsilon), key=lambda row: row.ratio)
         ratio = [row.ratio for row in mine]
         for name in ("own", "closed"):
-            error = np.maximum([getattr(row, name) for row in mine], 1e-12)
+            error = np.maximum([getattr(row, name) for row in mine], SMALLEST)
             axis.semilogy(
                 ratio, error, marker=MARKS[name], color=COLOURS[name], alpha=shade, lw=1.0,
                 label=f"ε = {epsilon:.2g}: {WORDS[name].split(' – ')[1]}",

@@ -22,7 +22,7 @@ from oscsim.trial import Trial, attempt
 Array = NDArray[np.float64]
 Step = Callable[[str], AbstractContextManager[None]]
 TOKENS = 16  # a cell per pair of tokens, two oscillators per cell, hundreds of cycles: some seconds
-DESIGN = {"family": "lc", "mu": 0.1, "phase_accuracy": 1e-3}
+DESIGN = {"family": "lc", "mu": 0.1, "cell_clock": "own", "phase_accuracy": 1e-3}
 # a chip with 6-bit couplers, frequencies trimmed to 20 ppm and couplers matched to 1 %
 CHIP = {"coupling_bits": 6, "frequency_mismatch": 2e-5, "coupling_mismatch": 0.01, "mismatch_seed": 1}
 
