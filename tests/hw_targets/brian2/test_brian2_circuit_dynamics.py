@@ -70,7 +70,10 @@ def test_locked_networks(options):
     assert np.array_equal(result.phase[:, 2], spec.theta[:, 2])
     assert result.trajectory.shape[1:] == spec.theta.shape and result.times[0] == 0.0
     assert np.allclose(result.trajectory[0], spec.theta)
-    assert compare(result, exact).status in ("conforms", "no_promise")
+    # the lag of LC at mu = 0.3 and of the ring leaves nothing to promise; nothing passes for that reason
+    assert compare(result, exact).status == (
+        "conforms" if "stuart_landau" in options.values() else "no_promise"
+    )
 
 
 def test_causal_network_needs_one_way_couplers():

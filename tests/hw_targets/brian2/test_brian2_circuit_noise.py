@@ -91,19 +91,18 @@ def test_a_little_noise_keeps_decisions_and_seeds():
 def test_strong_noise_makes_pairs_slip():
     spec = pairs([0.9])
     quiet = run(spec, mu=0.3)
-    with pytest.warns(ConvergenceWarning, match="slip"):  # 800 cycles are too few for a mean that good
-        loud = run(spec, mu=0.3, noise_a_per_sqrt_hz=2e-8, noise_seed=2, max_cycles=800.0)
+    with pytest.warns(ConvergenceWarning, match="slip"):  # 600 cycles are too few for a mean that good
+        loud = run(spec, mu=0.3, noise_a_per_sqrt_hz=2e-8, noise_seed=2, max_cycles=600.0)
     assert loud.status is SyncStatus.NOT_CONVERGED
     assert quiet.locked[0, 0, 1] and not loud.locked[0, 0, 1]
     assert 0.0 < loud.sync[0, 0, 1] < quiet.sync[0, 0, 1] - 0.05
     assert any("slip" in note and " 0 whole turns" not in note for note in loud.provenance.notes)
 
 
-@pytest.mark.parametrize("options", [{"mu": 0.1}, {"family": "stuart_landau"}])
-def test_delay_is_a_lag_of_the_coupling_function(options):
+def test_delay_is_a_lag_of_the_coupling_function():
     """A delayed pair obeys its own coupling function, late by 2 atan(w tau/2)."""
     spec = pairs([0.4, 0.6], time_unit_s=1.0 / (2.0 * np.pi * CARRIER * 0.01))
-    config = TARGET.config(**options, coupling_delay_s=0.12 / CARRIER)
+    config = TARGET.config(mu=0.1, coupling_delay_s=0.12 / CARRIER)
     executable = TARGET.lower(spec, config)
     circuit, result = executable._lowered.circuit, executable.run()
     couplers, free = circuit.kappa[circuit.matrix], circuit.detuning

@@ -101,6 +101,7 @@ CHANGES = {
     "comparator_gain": {"family": "relaxation", "comparator_gain": 30.0},
     "comparator_time": {"family": "relaxation", "comparator_time": 0.03},
     "impedance_ohm": {"impedance_ohm": 80.0}, "voltage_v": {"voltage_v": 0.4}, "trim": {"trim": "none"},
+    "cell_clock": {"cell_clock": "own"},
     "tuning_range": {"tuning_range": 0.1}, "phase_accuracy": {"phase_accuracy": 1e-5},
     "max_cycles": {"max_cycles": 500.0}, "steps_per_cycle": {"steps_per_cycle": 64},
     "trajectory_samples": {"trajectory_samples": 8},
