@@ -8,7 +8,7 @@ from brian2 import Function, Network, NetworkOperation, NeuronGroup, second
 from brian2.units import allunits
 from numpy.typing import NDArray
 
-from hw_targets.brian2.circuits.equations.equations import Equations
+from hw_targets.brian2.circuits.equations.equations import Equations, StageFunction
 from hw_targets.brian2.circuits.lowering import CircuitLowering
 from oscsim.circuits.recorder import AVERAGED_CYCLES, PhaseRecord, PhaseRecorder
 
@@ -130,7 +130,7 @@ class Simulation:
         return (block + 1) % self.spacing == 0 or block >= self._dense_from
 
 
-def _function(part) -> Function:
+def _function(part: StageFunction) -> Function:
     """A numpy function of stage vectors, with its units."""
     units = [_UNITS[name] for name in part.arguments]
     function = Function(part.call, arg_units=units, return_unit=_UNITS[part.result])

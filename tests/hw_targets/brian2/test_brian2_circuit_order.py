@@ -73,3 +73,16 @@ def test_fourth_order_against_the_plain_definition(family, delay):
     errors = [np.abs(end_state(options, count, cycles)[1] - end).max() for count in steps]
     assert abs(np.log2(errors[0] / errors[1]) - 4.0) <= 0.2, errors
     assert errors[1] < 1e-4
+
+
+@pytest.mark.parametrize("family", ["lc", "ring", "relaxation", "stuart_landau"])
+def test_every_deviation_of_a_chip_is_simulated(family):
+    options, steps = FAMILIES[family]
+    chip = {"device_mismatch": 0.05, "coupling_mismatch": 0.1, "frequency_mismatch": 0.002}
+    chip |= {"coupling_bits": 4, "parasitic_ratio": 1e-4, "missing_couplers": 0.2}
+    chip |= {"mismatch_seed": 2, "missing_seed": 1}
+    lowering, state = end_state(options | chip, 2 * steps[1], 1.0)
+    assert np.abs(state - exact(lowering, 1.0)).max() < 1e-5
+    assert lowering.circuit.drive is not None
+    _, perfect = end_state(options, 2 * steps[1], 1.0)
+    assert np.abs(state - perfect).max() > 1e-3

@@ -1,5 +1,7 @@
 """Ring of saturating inverters."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,7 +56,7 @@ def ring(circuit: Circuit, parts: RingParts, batches: Indices) -> Equations:
     )
 
 
-def _node(circuit: Circuit, parts: RingParts, batches: Indices):
+def _node(circuit: Circuit, parts: RingParts, batches: Indices) -> Callable[..., Array]:
     """Current into node 0 as a function of the last node, node 0 and, with a delay, the all-pass."""
     pull = coupling(parts.coupler_s, circuit.matrix, batches, circuit.array.size)
     load = loads(circuit, batches) / circuit.design.impedance_ohm
