@@ -12,7 +12,8 @@ from hw_targets.brian2.circuits.config import CircuitConfig
 from hw_targets.brian2.circuits.lowering import CircuitLowering, lower
 from hw_targets.brian2.circuits.simulation import Simulation
 from hw_targets.brian2.run import numpy_codegen
-from oscsim import FrequencyCoupling, PhaseLayerSpec
+from oscsim.coupling import FrequencyCoupling
+from oscsim.spec import PhaseLayerSpec
 
 # oscillators per network, heads (a coupling matrix each), channels of each, steps per cycle (None: from the
 # phase accuracy)
