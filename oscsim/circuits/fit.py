@@ -3,8 +3,8 @@
 import numpy as np
 
 from oscsim.circuits.array import oscillator_array
-from oscsim.circuits.circuit import largest_pull
 from oscsim.circuits.design import CircuitDesign
+from oscsim.circuits.lowering import largest_pull
 from oscsim.circuits.validity import safe_strength
 from oscsim.phase_reduction.reduction import reduce
 from oscsim.spec import PhaseLayerSpec

@@ -18,7 +18,8 @@ from oscsim.cli.output import Output
 from oscsim.cli.progress import say
 from oscsim.cli.sweep_progress import SweepProgress
 from oscsim.convergence.plan import Plan, studied
-from oscsim.convergence.study import RATIOS, Row, Study
+from oscsim.convergence.row import Row
+from oscsim.convergence.study import RATIOS, Study
 from oscsim.errors import ConfigError
 from oscsim.io import atomic_write
 
@@ -83,7 +84,7 @@ def convergence(
 
 
 def csv_text(study: Study) -> str:
-    """One line per row, columns named as in :class:`oscsim.convergence.study.Row`."""
+    """One line per row, columns named as in :class:`oscsim.convergence.row.Row`."""
     text = io.StringIO()
     writer = csv_module.DictWriter(text, [field.name for field in fields(Row)], lineterminator="\n")
     writer.writeheader()

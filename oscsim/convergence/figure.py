@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from oscsim.convergence.study import Law, Row, Study
+from oscsim.convergence.row import Row
+from oscsim.convergence.study import Law, Study
 
 WORDS = {
     "own": "circuit – own phase reduction",

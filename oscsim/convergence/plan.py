@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from oscsim.circuits import CircuitDesign
 from oscsim.circuits.validity import safe_strength
 from oscsim.convergence.layers import network_layer, pair_layer
-from oscsim.convergence.study import Row, Study, compare_network, compare_pairs
+from oscsim.convergence.row import Row, compare_network, compare_pairs
+from oscsim.convergence.study import Study
 from oscsim.errors import ConfigError
 from oscsim.phase_reduction import reduce
 from oscsim.result import SyncResult

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from oscsim.circuits.circuit import lower_circuit
 from oscsim.circuits.design import CircuitDesign
+from oscsim.circuits.lowering import lower_circuit
 from oscsim.errors import ConfigError
 from oscsim.monte_carlo.networks import read_networks
 from oscsim.monte_carlo.pairs import built_weight, read_pairs

@@ -14,7 +14,8 @@ from hw_targets.brian2.circuits.equations.ring import ring
 from hw_targets.brian2.circuits.equations.stuart_landau import stuart_landau
 from hw_targets.brian2.circuits.schedule import BatchClass, Clock, classes, clock
 from oscsim.circuits import timing
-from oscsim.circuits.circuit import Circuit, lower_circuit
+from oscsim.circuits.circuit import Circuit
+from oscsim.circuits.lowering import lower_circuit
 from oscsim.circuits.parts import Parts, parts
 from oscsim.circuits.promise import circuit_accuracy
 from oscsim.spec import PhaseLayerSpec
