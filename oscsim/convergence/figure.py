@@ -56,23 +56,22 @@ def _laws(axis: Any, kind: str, laws: Sequence[Law]) -> None:
             "marker": MARKS[law.comparison],
             "lw": 0 if law.order else 1.2,
         }
-        axis.loglog(law.epsilon, np.maximum(law.error, SMALLEST), label=WORDS[law.comparison], **style)
+        axis.loglog(law.epsilon, np.maximum(law.error, SMALLEST), label=_label(law), **style)
         if law.order is not None:
             x = np.array([min(law.epsilon), max(law.epsilon)])
             axis.loglog(x, law.order.prefactor * x**law.order.exponent, color=style["color"], lw=1.2)
-            axis.annotate(
-                f"order {law.order.exponent:.2f}",
-                (0.97, 0.04),
-                xycoords="axes fraction",
-                ha="right",
-                color=style["color"],
-            )
     axis.set(title=kind, xlabel="locking strength ε = a/ω₀", ylabel="root mean square error of S")
     ticks = sorted({value for law in laws for value in law.epsilon})
     axis.set_xticks(ticks, [f"{value:.2g}" for value in ticks])
     axis.set_xticks([], minor=True)
-    axis.legend(fontsize=7, loc="upper left")
+    axis.margins(y=0.12)
+    axis.legend(fontsize=7, loc="best")
     axis.grid(alpha=0.3, which="both", lw=0.4)
+
+
+def _label(law: Law) -> str:
+    order = "" if law.order is None else f": order {law.order.exponent:.2f}"
+    return WORDS[law.comparison] + order
 
 
 def _along_the_edge(axis: Any, pairs: Sequence[Row]) -> None:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from oscsim.circuits.fit import fitted
@@ -23,8 +25,14 @@ Array = NDArray[np.float64]
 Step = Callable[[str], AbstractContextManager[None]]
 TOKENS = 16  # a cell per pair of tokens, two oscillators per cell, hundreds of cycles: some seconds
 DESIGN = {"family": "lc", "mu": 0.1, "cell_clock": "own", "phase_accuracy": 1e-3}
-# a chip with 6-bit couplers, frequencies trimmed to 20 ppm and couplers matched to 1 %
-CHIP = {"coupling_bits": 6, "frequency_mismatch": 2e-5, "coupling_mismatch": 0.01, "mismatch_seed": 1}
+# 6-bit couplers, 11-bit frequency codes, frequencies matched to 20 ppm and couplers to 1 %
+CHIP = {
+    "coupling_bits": 6,
+    "frequency_bits": 11,
+    "frequency_mismatch": 2e-5,
+    "coupling_mismatch": 0.01,
+    "mismatch_seed": 1,
+}
 
 
 @dataclass(frozen=True)
@@ -56,11 +64,14 @@ class OnChip:
             "design": DESIGN,
             "chip": CHIP,
             "perfect": self.trial.to_json(),
+            "chip_status": str(self.chip.status),
+            "chip_notes": list(self.chip.provenance.notes),
             "chain": self.chain.to_json(),
         }
 
 
 STEPS = 2
+SMALLEST_SHOWN, LARGEST_SHOWN = 1e-6, 0.1
 
 
 def on_chip(layer: PhaseLayerSpec, head: int, target: AbstractTarget[Any], step: Step) -> OnChip:
@@ -74,6 +85,24 @@ def on_chip(layer: PhaseLayerSpec, head: int, target: AbstractTarget[Any], step:
         chip = target.lower(part, imperfect).run()
         chain = error_chain(part, imperfect, chip)
     return OnChip(part, head, reference, trial, chip, chain)
+
+
+def draw_errors(figure: Figure, chip: OnChip) -> None:
+    """``|S - S_closed_form|`` of both chips, cell by cell, logarithmic."""
+    results = {"LC circuit": chip.trial.result, "imperfect chip": chip.chip}
+    shown = {name: result for name, result in results.items() if result is not None}
+    axes = figure.subplots(1, len(shown), squeeze=False)[0]
+    terms, image = chip.reference.conditioning, None
+    assert terms is not None  # solve always sets it; narrows the type
+    scale = LogNorm(SMALLEST_SHOWN, LARGEST_SHOWN)
+    for axis, (name, result) in zip(axes, shown.items(), strict=True):
+        error = np.maximum(np.abs(result.sync - chip.reference.sync)[0], SMALLEST_SHOWN)
+        image = axis.imshow(np.where(terms.unmasked, error, np.nan), norm=scale, cmap="magma_r")
+        axis.set(title=name, xlabel="source j", ylabel="driven token i")
+        axis.spines[:].set_visible(False)
+        for side in (axis.xaxis, axis.yaxis):
+            side.set_major_locator(MaxNLocator(5, integer=True))
+    figure.colorbar(image, ax=list(axes), label="error of S", extend="both")  # type: ignore[arg-type]
 
 
 def draw_chain(figure: Figure, chain: Chain) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from oscsim.demo.pictures import INK, MUTED, line_colour, marker
@@ -33,6 +34,8 @@ def sync_matrices(
             image = row[column].imshow(np.where(unmasked, sync[head], np.nan), **scale)
             row[column].spines[:].set_visible(False)
             row[column].tick_params(length=0, labelsize=7)
+            row[column].xaxis.set_major_locator(MaxNLocator(5, integer=True))
+            row[column].yaxis.set_major_locator(MaxNLocator(5, integer=True))
     for head, row in enumerate(axes):
         row[0].set_ylabel(f"head {first_head + head}\ndriven token i")
     figure.colorbar(image, ax=axes, shrink=0.6, aspect=30, pad=0.01, label="S")  # type: ignore[arg-type]

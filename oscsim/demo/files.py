@@ -54,6 +54,7 @@ def _facts(outcome: Outcome, content: dict[str, Any]) -> dict[str, Any]:
         f"{layer.n_channels} channels per head, {layer.mask} mask",
         "Passage": f"{len(outcome.subject.text.encode())} bytes, SHA-256 {content['text_digest']}",
         **{f"Layer digest, {name}": s.layer.digest for name, s in outcome.sections.items()},
+        "Layer digest, circuit": outcome.chip.layer.digest,
         "Versions": ", ".join(f"{name} {version}" for name, version in content["versions"].items()),
         "Platform": content["platform"],
         "Finished": content["finished"],

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from oscsim.closed_form import clamped_flow, lock_ratio, pair_trajectory
 from oscsim.demo import drawings as draw
-from oscsim.demo.circuit import draw_chain
+from oscsim.demo.circuit import draw_chain, draw_errors
 from oscsim.demo.layers import most_selective_head
 from oscsim.demo.pictures import to_png, to_svg
 from oscsim.demo.sections import Outcome, Section
@@ -45,6 +45,7 @@ TITLES = {
     "clamped_errors": "Error of every phase against its condition number",
     "network_matrices": "The same oscillators as one network",
     "circuit_matrices": "The beginning of one head, down to an LC circuit",
+    "circuit_errors": "Errors of the two chips",
     "circuit_chain": "Where the error of an imperfect chip comes from",
     "regime": "Where the pair closed form may be trusted for a whole network",
 }
@@ -62,8 +63,9 @@ def gallery(outcome: Outcome) -> dict[str, str]:
         "clamped_matrices": _matrices("closed form", clamped.reference, clamped),
         "clamped_flows": _flows(clamped),
         "clamped_errors": _phase_errors(clamped),
-        "network_matrices": _matrices("pair closed form", exact, network),
+        "network_matrices": _matrices("pair closed form", exact, network, outcome.network_head),
         "circuit_matrices": _circuit(outcome),
+        "circuit_errors": (lambda figure: draw_errors(figure, outcome.chip), 2.9),
         "circuit_chain": (lambda figure: draw_chain(figure, outcome.chip.chain), 2.6),
         "regime": (lambda figure: panels(figure, packaged_map()), 3.6),
     }
@@ -116,10 +118,11 @@ def _terms(reference: SyncResult) -> Conditioning:
     return reference.conditioning
 
 
-def _matrices(title: str, exact: SyncResult, section: Section) -> tuple[Fill, float]:
+def _matrices(title: str, exact: SyncResult, section: Section, first_head: int = 0) -> tuple[Fill, float]:
     columns = {title: exact.sync, **{name: result.sync for name, result in section.results.items()}}
     unmasked = _terms(exact).unmasked
-    return lambda figure: draw.sync_matrices(figure, columns, unmasked), 0.7 + ROW * len(exact.sync)
+    height = 0.7 + ROW * len(exact.sync)
+    return lambda figure: draw.sync_matrices(figure, columns, unmasked, first_head), height
 
 
 def _circuit(outcome: Outcome) -> tuple[Fill, float]:
