@@ -1,5 +1,6 @@
 """The interface every target implements: a spec says what, a config says how, a plan shows the lowering."""
 
+import difflib
 import hashlib
 import re
 import sys
@@ -25,6 +26,21 @@ class TargetConfig(BaseModel):
 
 
 Config = TypeVar("Config", bound=TargetConfig)
+
+
+class Row(dict[str, Any]):
+    """A JSON object of a plan that prints as one line for people.
+
+    >>> str(Row("2 x 1 nH", {"count": 2, "value": 1e-9}))
+    '2 x 1 nH'
+    """
+
+    def __init__(self, text: str, values: dict[str, Any]) -> None:
+        super().__init__(values)
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
 
 
 @dataclass(frozen=True)
@@ -153,7 +169,8 @@ class AbstractTarget(ABC, Generic[Config]):
         try:
             return self.config_class(**options)
         except ValidationError as error:
-            raise ConfigError(_first_problem(self, error)) from None
+            problem = first_problem(self.config_class, error)
+            raise ConfigError(f"target '{self.name}': {problem}") from None
 
     def lower(self, spec: PhaseLayerSpec, config: Config | None = None) -> Executable:
         """Lower a layer: pure, imports no backend, same inputs give the same plan.
@@ -194,10 +211,20 @@ class AbstractTarget(ABC, Generic[Config]):
             raise TargetUnavailable(self.name, state.reason, state.command)
 
 
-def _first_problem(target: AbstractTarget[Any], error: ValidationError) -> str:
+def first_problem(config_class: type[BaseModel], error: ValidationError) -> str:
+    """What is wrong with options, in one short sentence: the first problem that pydantic found.
+
+    A ConfigError that a check of the configuration itself raised is repeated word for word.
+    """
     detail = error.errors()[0]
-    option = ".".join(str(part) for part in detail["loc"]) or "config"
+    cause = detail.get("ctx", {}).get("error")
+    if isinstance(cause, ConfigError):
+        return str(cause)
+    option = ".".join(str(part) for part in detail["loc"])
     if detail["type"] == "extra_forbidden":
-        known = ", ".join(target.config_class.model_fields)
-        return f"target '{target.name}': unknown option '{option}'; it has: {known}"
-    return f"target '{target.name}', option '{option}': given {detail['input']!r}; {detail['msg']}"
+        known = list(config_class.model_fields)
+        near = difflib.get_close_matches(option, known, n=1)
+        return f"unknown option '{option}'; it has: {', '.join(known)}" + (
+            f"; nearest: {near[0]}" if near else ""
+        )
+    return f"option '{option}': given {detail['input']!r}; {detail['msg']}"

@@ -1,5 +1,6 @@
 """How a layer becomes a circuit: family, its parameters, physical scale, trimming, wanted accuracy."""
 
+import dataclasses
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -71,7 +72,8 @@ class CircuitDesign(Imperfections):
             an option that belongs to another family (it would be ignored), or an impossible one.
         """
         family = FAMILIES[self.family]
-        known = {"stage_gain" if name == "gain" else name: name for name in family.__dataclass_fields__}
+        fields = [field.name for field in dataclasses.fields(family)]
+        known = {"stage_gain" if name == "gain" else name: name for name in fields}
         given = {name: getattr(self, name) for name in _FAMILY_OPTIONS if getattr(self, name) is not None}
         for name, value in given.items():
             if name not in known:

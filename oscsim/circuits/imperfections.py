@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field, ValidationError, model_validator
 
 from oscsim.errors import ConfigError
-from oscsim.target import TargetConfig
+from oscsim.target import TargetConfig, first_problem
 
 Design = TypeVar("Design", bound="Imperfections")
 _LARGEST_SEED = 2**32 - 1
@@ -32,15 +32,7 @@ def checked(design: type[Design], options: dict[str, Any]) -> Design:
     try:
         return design(**options)
     except ValidationError as error:
-        detail = error.errors()[0]
-        cause = detail.get("ctx", {}).get("error")
-        if isinstance(cause, ConfigError):
-            raise cause from None
-        option = ".".join(str(part) for part in detail["loc"])
-        if detail["type"] == "extra_forbidden":
-            known = ", ".join(design.model_fields)
-            raise ConfigError(f"unknown option '{option}'; a design has: {known}") from None
-        raise ConfigError(f"option '{option}': given {detail['input']!r}; {detail['msg']}") from None
+        raise ConfigError(first_problem(design, error)) from None
 
 
 class Imperfections(TargetConfig):

@@ -1,5 +1,6 @@
 """``oscsim export``: a layer of a trained model as a .phase file, or any layer as an ngspice netlist."""
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -53,7 +54,7 @@ def export(
         float | None, typer.Option(help="Clamped only: time units; default: the model's own.")
     ] = None,
     time_unit: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             "--time-unit",
             metavar="SECONDS",
@@ -73,6 +74,7 @@ def export(
     """
     out, from_layer = Output(json), Path(source).suffix == LAYER_SUFFIX
     checked_path(output, "--output")
+    unit_s = None if time_unit is None else _seconds(time_unit)
     written = {"--output": output, "--json": json}
     inputs = {"FILE.phase" if from_layer else "CHECKPOINT": named(source), "--text": text and text_file(text)}
     check_distinct(inputs, written)
@@ -86,16 +88,33 @@ def export(
         layer, facts = _saved_layer(source, form, model_options), {}
     else:
         layer, facts = _model_layer(source, text, block or 0, dynamics, duration, written)
-    if time_unit is not None:
-        layer = layer.replace(time_unit_s=time_unit)
+    if unit_s is not None:
+        layer = layer.replace(time_unit_s=unit_s)
     if form is Format.SPICE:
-        fit = not from_layer and time_unit is None
+        fit = not from_layer and unit_s is None
         layer, facts = _write_netlist(layer, output, settings, fit, facts)
     else:
         layer.save(output)
     description = describe(layer)
     out.write_json({"path": output, "format": str(form), **facts, **description})
     show_info(out, output, description)
+
+
+def _seconds(given: str) -> float:
+    """The number of ``--time-unit``.
+
+    Raises
+    ------
+    ConfigError
+        not a positive number: a unit behind it, for example.
+    """
+    try:
+        value = float(given)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < math.inf:
+        raise ConfigError(f"--time-unit: given {given}, expected seconds, for example 1e-7")
+    return value
 
 
 def _saved_layer(source: str, form: Format, model_options: dict[str, Any]) -> PhaseLayerSpec:

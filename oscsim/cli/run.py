@@ -36,7 +36,10 @@ def run(
     output: arg.ResultFile = None,
     json: arg.Json = None,
 ) -> None:
-    """Run a layer on one target; exit 1 when it did not converge."""
+    """Run a layer on one target; exit 1 when it did not converge.
+
+    Options of --set are in docs/targets/TARGET.md, those of circuits in docs/circuits.md.
+    """
     out = Output(json)
     check_files(layer_file, plan, output, json)
     chosen = get_target(target)

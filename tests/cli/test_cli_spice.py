@@ -83,6 +83,10 @@ def test_export_with_a_time_unit(cli, checkpoint, tmp_path):
         (("export", "pair.phase", "--format", "spice", "-o", "pair.phase"), "the same file"),
         (("export", "shipped", "-o", "y.phase"), "--text"),
         (("export", "shipped", "--text", "Al", "--set", "mu=0.1", "-o", "y.phase"), "--format spice"),
+        (
+            ("export", "shipped", "--text", "Al", "--time-unit", "100ns", "-o", "y.phase"),
+            "--time-unit: given 100ns, expected seconds, for example 1e-7",
+        ),
         (("spice", "pair.phase", "--plan", "-o", "y.sync"), "--plan"),
         (("spice", "pair.phase", "--set", "reltol=1e-3"), "reltol"),
         (("spice", "pair.phase", "--set", "largest=3"), "largest"),

@@ -149,7 +149,11 @@ def test_dynamics_and_scale_change_the_plan(dynamics):
 def test_ignored_or_impossible_options_are_refused():
     with pytest.raises(ConfigError, match="'stages': given 5 for family lc"):
         TARGET.config(stages=5)
-    with pytest.raises(ConfigError, match="multiple of 8"):
+    with pytest.raises(ConfigError, match=r"its options: stages, stage_gain, coupler; leave it out$"):
+        TARGET.config(family="ring", mu=0.1)
+    with pytest.raises(ConfigError, match=r"'tunning_range'; it has: .*; nearest: tuning_range$"):
+        TARGET.config(tunning_range=0.1)
+    with pytest.raises(ConfigError, match=r"^target 'circuit': steps_per_cycle: given 30, .*multiple of 8"):
         TARGET.config(steps_per_cycle=30)
     with pytest.raises(ConfigError, match="at least 2"):
         TARGET.config(trajectory_samples=1)
