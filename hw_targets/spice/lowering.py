@@ -1,6 +1,6 @@
 """A layer as netlists to run: circuit, how long each batch takes, which batches share a netlist."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,7 @@ def lower(spec: PhaseLayerSpec, config: SpiceConfig) -> Lowered:
     end = spec.duration * spec.time_unit_s * spec.carrier_hz if spec.dynamics == "clamped" else np.inf
     if end > config.max_cycles:  # as good as for ever: such a run has to come to rest
         end = np.inf
+    circuit = replace(circuit, warnings=(*circuit.warnings, *timing.late(circuit, float(end))))
     lowered = Lowered(
         circuit=circuit,
         config=config,

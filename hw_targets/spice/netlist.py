@@ -10,6 +10,7 @@ from hw_targets.spice.cards import Probe, number
 from hw_targets.spice.config import SpiceConfig
 from hw_targets.spice.transistors import Transistors
 from oscsim.circuits import Circuit
+from oscsim.circuits.cells import batch_names, census
 from oscsim.circuits.parts import parts
 
 MEASURED_TURNS = 10  # a period is measured over this many, less where fewer are saved
@@ -39,9 +40,10 @@ def netlist(
     ----------
     title : first line; a layer's digest belongs there.
     """
-    made, size = blocks(circuit, config), circuit.array.size
+    made, size, names = blocks(circuit, config), circuit.array.size, batch_names(circuit.array)
     lines = [f"* {title}", *_header(circuit, config, made, batches, window), *made.header()]
     for batch in batches:
+        lines += ["*", f"* batch {batch} = {names[batch]}"]
         for index in range(size):
             lines += ["*", f"* batch {batch}, oscillator {index}{_note(circuit, batch, index)}"]
             lines += made.oscillator(batch, index)
@@ -55,6 +57,7 @@ def netlist(
     probes = [[made.probes(batch, index) for index in range(size)] for batch in batches]
     lines += [f".save {vector}" for vector in vectors(probes)]
     for batch in batches:
+        lines.append(f"* batch {batch} = {names[batch]}")
         lines += _measurements(circuit, made, batch, window)
     return lines
 
@@ -75,8 +78,12 @@ def _header(
     design = {
         name: value for name, value in config.model_dump(exclude_defaults=True).items() if value is not None
     }
+    counted = "tokens i, j count from 0, padded ones included"
+    if array.dynamics != "pair":
+        counted = "oscillators count the tokens from 0 that are not padded"
     return [
         f"* {array.dynamics} layer: {len(batches)} of {array.batches} batches of {array.size} oscillators",
+        f"* the layer: {census(array)}; {counted}",
         f"* family {config.family}, model {config.model}, coupler {circuit.oscillator.coupler}",
         f"* options: {', '.join(f'{name}={value}' for name, value in design.items()) or 'all default'}",
         f"* one oscillator: {made.description}",

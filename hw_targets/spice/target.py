@@ -5,6 +5,7 @@ from hw_targets.spice.lowering import Lowered
 from hw_targets.spice.plan import layer_netlist, lower_layer
 from hw_targets.spice.process import PROGRAM, version
 from hw_targets.spice.run import run_layer
+from oscsim.circuits.validity import announce
 from oscsim.result import SyncResult
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import AbstractTarget, Availability, Executable, Plan
@@ -48,4 +49,5 @@ class SpiceExecutable(Executable):
     def run(self) -> SyncResult:
         """Simulate the circuits; see :class:`oscsim.target.Executable`."""
         self._target.require()
+        announce(self._target.name, self._lowered.circuit.warnings)
         return run_layer(self._spec, self.plan, self._lowered)

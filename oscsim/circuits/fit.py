@@ -5,7 +5,7 @@ import numpy as np
 from oscsim.circuits.array import oscillator_array
 from oscsim.circuits.design import CircuitDesign
 from oscsim.circuits.lowering import largest_pull
-from oscsim.circuits.validity import safe_strength
+from oscsim.circuits.validity import rounded_up, safe_strength
 from oscsim.phase_reduction.reduction import reduce
 from oscsim.spec import PhaseLayerSpec
 
@@ -29,5 +29,4 @@ def fitted(spec: PhaseLayerSpec, design: CircuitDesign) -> PhaseLayerSpec:
     needed = max(needed, float(np.abs(array.detuning).max(initial=0.0)) / (carrier * design.tuning_range))
     if needed == 0.0:
         return spec
-    digit = 10.0 ** (np.floor(np.log10(needed)) - 1)
-    return spec.replace(time_unit_s=float(f"{np.ceil(needed / digit * (1.0 - 1e-9)) * digit:.3g}"))
+    return spec.replace(time_unit_s=rounded_up(needed))

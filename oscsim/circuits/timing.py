@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oscsim.circuits.circuit import Circuit
+from oscsim.circuits.validity import LARGEST_SAFE, LARGEST_STRENGTH, rounded_up
 from oscsim.errors import LoweringError
 from oscsim.oscillators.stuart_landau import StuartLandau
 from oscsim.phase_reduction.reduction import Reduction
@@ -134,6 +135,30 @@ def predicted_cycles(circuit: Circuit) -> Array:
     weakest = np.where(rows > 0.0, rows, np.inf).min(axis=1)
     needed = transient + np.where(np.isfinite(weakest), decay / weakest, 0.0) / period
     return needed
+
+
+def late(circuit: Circuit, end: float) -> tuple[str, ...]:
+    """Whether a run is expected to stop at ``max_cycles`` before everything has settled, and what helps.
+
+    Parameters
+    ----------
+    end : finite duration of a clamped layer, carrier cycles, else infinity.
+    """
+    design, needed = circuit.design, np.minimum(predicted_cycles(circuit), end)
+    slow = int((needed > design.max_cycles).sum())
+    if not slow:
+        return ()
+    ways = [f"max_cycles={rounded_up(float(needed.max())):g}"]
+    room = LARGEST_SAFE * min(circuit.reduction.contraction, LARGEST_STRENGTH) / max(circuit.strength, 1e-300)
+    if room > 1.1:
+        ways.append(f"a time unit up to {room:.2g} times shorter")
+    if circuit.array.dynamics == "pair" and design.cell_clock == "layer":
+        ways.append("cell_clock=own, which lets weak cells settle as soon as strong ones")
+    return (
+        f"{slow} of {circuit.array.batches} batches are expected to settle after up to {needed.max():.3g} "
+        f"carrier cycles, later than max_cycles={design.max_cycles:g}, and to end without a verdict; what "
+        f"helps: {', or '.join(ways)}",
+    )
 
 
 def transient_cycles(circuit: Circuit) -> float:

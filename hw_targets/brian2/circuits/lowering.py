@@ -1,6 +1,6 @@
 """A layer as something to simulate: circuit, equations, clock, classes, and what the result will be worth."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -71,6 +71,7 @@ def lower(spec: PhaseLayerSpec, config: CircuitConfig) -> CircuitLowering:
     """
     circuit = lower_circuit(spec, config)
     end = spec.duration * spec.time_unit_s * spec.carrier_hz if spec.dynamics == "clamped" else np.inf
+    circuit = replace(circuit, warnings=(*circuit.warnings, *timing.late(circuit, float(end))))
     ticks = clock(circuit, config, end)
     return CircuitLowering(
         circuit=circuit,

@@ -4,6 +4,7 @@ from hw_targets.brian2.circuits.config import CircuitConfig
 from hw_targets.brian2.circuits.lowering import CircuitLowering
 from hw_targets.brian2.circuits.plan import lower_layer
 from hw_targets.brian2.target import interpreter_hooks_kept
+from oscsim.circuits.validity import announce
 from oscsim.errors import TargetUnavailable
 from oscsim.result import SyncResult
 from oscsim.spec import PhaseLayerSpec
@@ -51,4 +52,5 @@ class CircuitExecutable(Executable):
             reason = f"importing it failed ({error})"
             command = for_this_python(self._target.install_command)
             raise TargetUnavailable(self._target.name, reason, command) from error
+        announce(self._target.name, self._lowered.circuit.warnings)
         return run_layer(self._spec, self._config, self.plan, self._lowered)

@@ -1,6 +1,7 @@
 """Lowering of circuits: pure, deterministic, readable, and sensitive to every option."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ from hw_targets.brian2.circuits.config import CircuitConfig
 from oscsim import FixedOrder, FrequencyCoupling, PhaseLayerSpec, SyncStatus
 from oscsim.circuits.imperfections import Imperfections
 from oscsim.circuits.timing import step_error
+from oscsim.circuits.validity import CircuitWarning
 from oscsim.errors import ConfigError, LoweringError, TargetRunError
 from oscsim.oscillators import LC
 from oscsim.phase_reduction import reduce
@@ -161,6 +163,36 @@ def test_ignored_or_impossible_options_are_refused():
         plan(layer(time_unit_s=1e-9))
     with pytest.raises(LoweringError, match="steps per cycle"):
         plan(layer(), coupling_delay_s=1e-15)
+
+
+@pytest.mark.parametrize(("unit", "options"), [
+    (1e-9, {"mu": 0.1}), (5e-9, {"mu": 0.02}), (2e-10, {"family": "ring"}),
+])  # fmt: skip
+def test_the_nearest_valid_scale_is_valid(unit, options):
+    """Both limits are named, and following either piece of advice leaves nothing to warn of."""
+    refused = layer(time_unit_s=unit)
+    with pytest.raises(LoweringError, match=r"advised up to 0\.35, refused from 1 on") as caught:
+        plan(refused, **options)
+    said = str(caught.value)
+    advised = re.search(r"nearest valid: time_unit_s=(\S+) \(oscsim export \.\.\. --time-unit \1\)", said)
+    assert advised is not None
+    assert plan(layer(time_unit_s=float(advised[1])), max_cycles=1e5, **options)["circuit"]["warnings"] == []
+    mu = re.search(r"or mu=(\S+)", said)
+    assert (mu is not None) == (unit == 5e-9)
+    if mu is not None:
+        assert plan(refused, mu=float(mu[1]), max_cycles=1e5)["circuit"]["warnings"] == []
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ({"mu": 0.04}, r"a ratio of 0\.5, advised up to 0\.35.*or mu=0\.059"),
+    ({"max_cycles": 20.0}, r"[1-9]\d* of .* later than max_cycles=20.*max_cycles=.*cell_clock=own"),
+])  # fmt: skip
+def test_doubts_of_a_plan_are_said_before_the_run(options, said, monkeypatch):
+    monkeypatch.setattr(runner, "run_layer", lambda *_: "ran")
+    executable = TARGET.lower(layer(), TARGET.config(**options))
+    assert any(re.search(said, text) for text in executable.plan["circuit"]["warnings"])
+    with pytest.warns(CircuitWarning, match=said):
+        assert executable.run() == "ran"
 
 
 def test_steps_follow_the_accuracy():

@@ -10,6 +10,7 @@ from layers import layer
 
 from hw_targets import circuit_names, get_target
 from hw_targets.spice.mos import MosLC, MosRing
+from oscsim import ExplicitCoupling, FixedOrder, PhaseLayerSpec
 from oscsim.errors import ConfigError, LoweringError
 
 ONE_WAY = {"lc": "transconductance", "ring": "inverter", "relaxation": "transconductance"}
@@ -40,6 +41,20 @@ def test_a_netlist_says_what_it_is(pair):
     assert "interp" not in body
     assert body.count(" IC=") == 2 * spec.n_oscillators * 2  # C and L of two batches of two
     assert body.count(".measure tran period") == 4
+
+
+def test_every_batch_says_which_cell_it_is(pair, network):
+    alone = PhaseLayerSpec(
+        omega=[[[0.0], [0.1], [0.25]]], theta=np.zeros((1, 3, 1)), gain=[0.1], mask="causal",
+        coupling=ExplicitCoupling(matrix=np.ones((1, 3, 3))), order_parameter=FixedOrder(r=[1.0]),
+    )  # fmt: skip
+    lines = text(alone).splitlines()
+    assert lines.count("* batch 0 = head 0, i 0, j 0, self-pairs (i = j) (and i 1, j 1; i 2, j 2)") == 2
+    assert {"* batch 1 = head 0, i 1, j 0", "* batch 2 = head 0, i 2, j 1"} <= set(lines)
+    assert "* the layer: 6 cells, 3 of them self-pairs (i = j), in 4 distinct ones" in "\n".join(lines)
+    assert "* batch 1 = head 0, i 0, j 1 (and i 1, j 0)" in text(pair())
+    two = text(network(3, theta=np.zeros((1, 3, 2)), omega=np.zeros((1, 3, 2))))
+    assert "* batch 1 = head 0, channel 1" in two and "1 heads x 2 channels, 3 oscillators each" in two
 
 
 def test_a_negative_coupling_crosses_the_nodes(pair):
