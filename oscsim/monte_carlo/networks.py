@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from oscsim import pair_terms
 from oscsim.circuits.circuit import Circuit
-from oscsim.monte_carlo.reading import Reading, detuning, pulls, transmitted
+from oscsim.monte_carlo.reading import Reading, pulls, transmitted
 from oscsim.phase_reduction.phase_model import PhaseModel, settled_network
 from oscsim.spec import PhaseLayerSpec
 from oscsim.tolerance import LOCK_THRESHOLD, REGIME_CAP
@@ -30,7 +30,7 @@ def read_networks(spec: PhaseLayerSpec, circuits: Sequence[Circuit], sine: bool)
     offsets = np.cumsum([0, *(len(kappa) for kappa, _ in couplers)])
     model = PhaseModel(
         transmitted(first, sine),
-        np.concatenate([detuning(circuit) for circuit in circuits]),
+        np.concatenate([circuit.detuning for circuit in circuits]),
         np.concatenate([kappa for kappa, _ in couplers]),
         np.concatenate([matrix + offset for (_, matrix), offset in zip(couplers, offsets, strict=False)]),
     )

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from oscsim import pair_terms
 from oscsim.circuits.circuit import Circuit
-from oscsim.monte_carlo.reading import Reading, detuning, pulls, transmitted
+from oscsim.monte_carlo.reading import Reading, pulls, transmitted
 from oscsim.phase_reduction.locking import PairLaw, locked_phases
 from oscsim.spec import PhaseLayerSpec
 
@@ -19,7 +19,7 @@ def read_pairs(spec: PhaseLayerSpec, circuit: Circuit, sine: bool) -> Reading:
     ----------
     sine : whether the coupling is an ideal sine, or the family's own function.
     """
-    free, start, (couplers, matrix) = detuning(circuit), circuit.array.start, pulls(circuit)
+    free, start, (couplers, matrix) = circuit.detuning, circuit.array.start, pulls(circuit)
     kappa = couplers[matrix]
     d, into, back, psi_0 = free[:, 0] - free[:, 1], kappa[:, 0, 1], kappa[:, 1, 0], start[:, 0] - start[:, 1]
     locked, cosine = np.asarray(d == 0.0), np.where(d == 0.0, np.cos(psi_0), 0.0)

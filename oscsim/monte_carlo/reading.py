@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from oscsim.circuits.circuit import Circuit
 from oscsim.phase_reduction.coupling_function import CouplingFunction
-from oscsim.phase_reduction.reduction import Reduction
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -32,13 +31,6 @@ class Reading:
     settled: bool
 
 
-def detuning(circuit: Circuit) -> Array:
-    """(B, n) free frequencies as built minus the carrier, device mismatch included, rad per natural unit."""
-    if circuit.drive is None:
-        return circuit.detuning
-    return circuit.detuning + np.tensordot(device_shift(circuit.reduction), circuit.drive - 1.0, axes=1)
-
-
 def pulls(circuit: Circuit) -> tuple[Array, Indices]:
     """Couplers (M, n, n) and which of them each batch uses (B,), as they act on the capacitors as built.
 
@@ -50,24 +42,6 @@ def pulls(circuit: Circuit) -> tuple[Array, Indices]:
     if np.all(share == 1.0):
         return circuit.kappa, circuit.matrix
     return circuit.kappa[circuit.matrix] * share[:, :, None], np.arange(len(share))
-
-
-def device_shift(reduction: Reduction) -> Array:
-    """(devices,) d frequency / d ln(strength) of each active device, rad per natural unit, first order.
-
-    The average over a turn of the phase response times dF/d(strength): what a perturbation of the right-hand
-    side does to the frequency ([KURAMOTO84] section 5.2). LC: ``-mu^2/8``.
-    """
-    cycle, oscillator, step = reduction.cycle, reduction.oscillator, 1e-4
-    shift = np.zeros(oscillator.devices)
-    for device in range(oscillator.devices):
-        drive = np.ones((oscillator.devices, len(cycle.states)))
-        drive[device] = 1.0 + step
-        more = oscillator.flow(cycle.states.T, 1.0, drive)
-        drive[device] = 1.0 - step
-        less = oscillator.flow(cycle.states.T, 1.0, drive)
-        shift[device] = ((more - less).T * cycle.response).sum(axis=1).mean() / (2.0 * step)
-    return shift
 
 
 def transmitted(circuit: Circuit, sine: bool) -> CouplingFunction:

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from chip_layers import network, pair
 
-from oscsim import SyncStatus, solve
+from oscsim import SyncStatus, pair_terms, solve
 from oscsim.circuits import CircuitDesign, lower_circuit
 from oscsim.errors import ConfigError
 from oscsim.monte_carlo import LEVELS, Point, Study, read_chips, sweep
-from oscsim.monte_carlo.reading import device_shift
-from oscsim.oscillators.lc import LC
-from oscsim.oscillators.ring import Ring
-from oscsim.phase_reduction.reduction import reduce
+from oscsim.oscillators import LC, Ring, UserOscillator
+from oscsim.phase_reduction import PairLaw, locked_phases, reduce
 
 KNOBS = [
     {"coupling_bits": 3}, {"coupling_bits": 6, "coupling_range": 0.5}, {"frequency_bits": 6},
@@ -92,15 +90,44 @@ def test_cells_that_are_off_read_nothing():
 
 @pytest.mark.parametrize("mu", [0.1, 0.3])
 def test_device_shift_of_an_lc_is_that_of_its_frequency(mu):
-    (shift,) = device_shift(reduce(LC(mu=mu)))
+    (shift,) = reduce(LC(mu=mu)).device_response
     assert shift == pytest.approx(-(mu**2) / 8, rel=mu**2)
     more, less = (reduce(LC(mu=mu * (1 + s))).cycle.frequency for s in (1e-3, -1e-3))
     assert shift == pytest.approx((more - less) / 2e-3, rel=1e-5)
 
 
 def test_device_shift_of_a_ring_is_the_same_for_every_stage():
-    shift = device_shift(reduce(Ring(stages=3)))
+    shift = reduce(Ring(stages=3)).device_response
     assert shift == pytest.approx(np.full(3, shift[0]), rel=1e-6) and abs(shift[0]) > 1e-3
+
+
+def test_device_mismatch_moves_a_ring_as_far_as_its_own_limit_cycle():
+    layer, family = pair(tokens=3, mask="causal"), Ring(stages=3)
+    design = CircuitDesign(family="ring", device_mismatch=0.01)
+    circuit, reduction = lower_circuit(layer, design), reduce(family)
+    assert circuit.drive is not None
+    row, column = np.tril_indices(3, -1)
+    batch = circuit.array.cell[0, row, column]
+
+    def free(k, n):
+        drive = circuit.drive[:, k, n]
+        made = UserOscillator(
+            lambda x: family.flow(x, circuit.capacitance[k, n], drive.reshape(3, *[1] * (x.ndim - 1))),
+            initial=tuple(family.start()), period=family.period_estimate(),
+        )  # fmt: skip
+        return reduce(made).cycle.frequency
+
+    detuning = np.array([free(k, 0) - free(k, 1) for k in batch])
+    nominal = circuit.reduction.frequency(circuit.capacitance[batch])
+    assert np.abs(detuning - (nominal[:, 0] - nominal[:, 1])).max() > 1e-4 * reduction.cycle.frequency
+    kappa = circuit.kappa[circuit.matrix[batch]]
+    law = PairLaw(detuning, kappa[:, 0, 1], kappa[:, 1, 0], reduction.coupling)
+    found = locked_phases(law, circuit.array.start[batch] @ [1.0, -1.0])
+    (reading,) = read_chips(layer, [design], "phase")
+    np.testing.assert_array_equal(reading.locked[0, row, column], found.locked)
+    assert found.locked.any()
+    coupling = pair_terms.coupling(layer)[0, row, column]
+    np.testing.assert_allclose(reading.sync[0, row, column], coupling * found.mean_cosine, atol=2e-3)
 
 
 @pytest.mark.parametrize(("level", "options"), [
