@@ -74,7 +74,7 @@ def imperfections(
     if plot is not None:
         from oscsim.monte_carlo.figure import png  # matplotlib takes a second to import
 
-        atomic_write(plot, png(rows))
+        atomic_write(plot, png(study, rows))
     out.write_json(_content(study, design, rows, output))
     _show(out, study, rows, output)
 
@@ -130,7 +130,8 @@ def _show(out: Output, study: Study, rows: list[Row], folder: str) -> None:
             for row in rows
         ],
     )  # fmt: skip
-    out.print(Text(f"level {study.level}: {LEVELS[study.level]}; {rows[0].cells} cells a chip"))
+    out.print(Text(f"level {study.level}: {LEVELS[study.level]}"))
+    out.print(Text(f"{rows[0].cells} cells a chip: unmasked, without the diagonal"))
     alone = [row for row in rows if row.option is None and row.label not in ("none", "all")]
     if len(alone) > 1:
         parts = sum(row.error**2 for row in alone) ** 0.5

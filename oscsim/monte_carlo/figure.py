@@ -7,22 +7,27 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from oscsim import pair_terms
 from oscsim.demo.pictures import LINES, MUTED, to_png
 from oscsim.monte_carlo.levels import LEVELS
 from oscsim.monte_carlo.row import Row
+from oscsim.monte_carlo.study import Study
 
 _BUILT = "J as built"
+_DECADE = 10.0
 
 
-def png(rows: Sequence[Row]) -> bytes:
-    """Two panels; whiskers are 95 % confidence intervals."""
-    return to_png(lambda figure: panels(figure, rows), (8.0, 3.6))
+def png(study: Study, rows: Sequence[Row]) -> bytes:
+    """Two panels about the rows of a study; whiskers are 95 % confidence intervals."""
+    return to_png(lambda figure: panels(figure, study, rows), (8.0, 3.6))
 
 
-def panels(figure: Figure, rows: Sequence[Row]) -> None:
+def panels(figure: Figure, study: Study, rows: Sequence[Row]) -> None:
     """Left: share of wrong lock decisions. Right: root mean square error of S, with both read-outs.
 
-    A swept number runs along the axis; anything else (words, contributions) stands side by side.
+    A swept number runs along the axis, logarithmic where its values span a decade; anything else (words,
+    contributions) stands side by side. The title says family, level, chips and layer. S is at most the
+    largest ``|J|`` of the layer, which the axis of its error names.
     """
     left, right = figure.subplots(1, 2)
     places = _places(left, right, rows)
@@ -38,12 +43,26 @@ def panels(figure: Figure, rows: Sequence[Row]) -> None:
     if differs:
         _line(right, places, built, LINES[4], "s", _BUILT)
         right.legend(title="S read out with", fontsize=8, title_fontsize=8)
-    right.set_ylabel("rms error of S (S of |J| ≤ 1)")
-    chips = max(row.chips for row in rows)
-    figure.suptitle(f"{chips} chip{'s' * (chips > 1)}, {LEVELS[rows[0].level].split(':')[0]}", fontsize=9)
+    right.set_ylabel(f"rms error of S = J⟨cos ψ⟩, largest |J| {_largest_coupling(study):.3g}")
+    figure.suptitle(title(study, rows), fontsize=9)
     for axes in (left, right):
         axes.set_ylim(bottom=0.0)
         axes.grid(axis="y")
+
+
+def title(study: Study, rows: Sequence[Row]) -> str:
+    """Family, level, number of chips and the first digits of the layer's digest."""
+    chips, design = max(row.chips for row in rows), study.points[0].design
+    family = "ideal oscillators" if study.level == "ideal" else f"family {design.family}"
+    said = LEVELS[study.level].split(":")[0]
+    layer = study.spec.digest[:12]
+    return f"{family}, level {study.level} ({said})\nlayer {layer}, {chips} chip{'s' * (chips > 1)} a point"
+
+
+def _largest_coupling(study: Study) -> float:
+    allowed, coupling = pair_terms.unmasked(study.spec), np.abs(pair_terms.coupling(study.spec))
+    pairs = allowed & ~np.eye(len(allowed), dtype=bool)
+    return float(coupling[:, pairs].max())
 
 
 def _numbers(rows: Sequence[Row]) -> list[float] | None:
@@ -54,7 +73,10 @@ def _numbers(rows: Sequence[Row]) -> list[float] | None:
 
 
 def _places(left: Axes, right: Axes, rows: Sequence[Row]) -> list[float]:
-    """Where the rows lie along the axis, which is labelled; logarithmic where values span decades."""
+    """Where the rows lie along the axis, which is labelled; logarithmic where values span a decade.
+
+    Zero has no place on a logarithmic axis: below the least value that is not zero it is linear.
+    """
     numbers = _numbers(rows)
     if numbers is None:
         places = [float(k) for k in range(len(rows))]
@@ -63,10 +85,14 @@ def _places(left: Axes, right: Axes, rows: Sequence[Row]) -> list[float]:
             axes.set_xticks(places, words, rotation=25, ha="right")
             axes.set_xlim(-0.5, len(rows) - 0.5)
         return places
+    positive = [number for number in numbers if number > 0.0]
+    decades = bool(positive) and min(numbers) >= 0.0 and max(positive) >= _DECADE * min(positive)
     for axes in (left, right):
         axes.set_xlabel(str(rows[0].option))
-        if min(numbers) > 0.0 and max(numbers) > 30.0 * min(numbers):
+        if decades and min(numbers) > 0.0:
             axes.set_xscale("log")
+        elif decades:
+            axes.set_xscale("symlog", linthresh=min(positive))
         if all(number == int(number) for number in numbers) and len(numbers) <= 12:
             axes.set_xticks(sorted(numbers), [f"{number:g}" for number in sorted(numbers)])
     return numbers

@@ -14,7 +14,7 @@ from oscsim.monte_carlo.study import Point, Study
 
 MANIFEST = "imperfections.json"
 # Raise it whenever the meaning of a number in a point changes: older folders are refused from then on.
-_MANIFEST = {"format": "oscsim imperfections", "version": 1}
+_MANIFEST = {"format": "oscsim imperfections", "version": 2}
 
 
 class PointFolder:

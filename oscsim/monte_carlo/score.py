@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from oscsim import pair_terms
 from oscsim.circuits.design import CircuitDesign
+from oscsim.errors import ConfigError
 from oscsim.monte_carlo.levels import read_chips
 from oscsim.monte_carlo.reading import Reading
 from oscsim.reference import solve
@@ -22,7 +23,7 @@ class Score:
 
     Parameters
     ----------
-    cells : cells compared; agree : whose lock decision is right; locked : that lock on the chip.
+    cells : pairs compared, no diagonal; agree : whose lock decision is right; locked : that lock on the chip.
     square, fourth : mean of error^2 and of error^4, errors of S with the layer's own weight J.
     built_square, built_fourth : the same with the weight the couplers have as built; None for networks.
     settled : whether its read-out had converged.
@@ -39,15 +40,28 @@ class Score:
 
 
 def ideal_layer(spec: PhaseLayerSpec) -> tuple[Reading, Mask]:
-    """What chips are compared with, and which cells (H, N, N).
+    """What chips are compared with, and which cells (H, N, N): unmasked and off the diagonal.
 
-    The closed form on every unmasked cell; for a network, which has none, a perfect chip of ideal phase
-    oscillators, on cells off the diagonal.
+    The closed form; for a network, which has none, a perfect chip of ideal phase oscillators. An oscillator
+    always locks to itself, so the diagonal would flatter every share and every mean (``oscsim info`` and the
+    comparison leave it out as well).
+
+    Raises
+    ------
+    ConfigError
+        a layer without pairs.
     """
-    where = np.broadcast_to(pair_terms.unmasked(spec), (spec.n_heads, spec.n_oscillators, spec.n_oscillators))
+    tokens = spec.n_oscillators
+    pairs = pair_terms.unmasked(spec) & ~np.eye(tokens, dtype=bool)
+    if not pairs.any():
+        raise ConfigError(
+            f"layer: given {tokens} oscillators and no pair of them under its mask and padding, expected at "
+            "least one pair i, j: what chips are judged by"
+        )
+    where = np.broadcast_to(pairs, (spec.n_heads, tokens, tokens))
     if spec.dynamics == "network":
         (reading,) = read_chips(spec, [perfect_design()], "ideal")
-        return reading, where & ~np.eye(spec.n_oscillators, dtype=bool)
+        return reading, where
     result = solve(spec)
     return Reading(result.sync, result.locked, None, True), where
 

@@ -25,8 +25,11 @@ def test_contributions_of_a_chip(cli, layer_file):
         assert row["agreement_low"] <= row["agreement"] <= row["agreement_high"]
         assert row["error_low"] <= row["error"] <= row["error_high"]
     assert content["design"]["family"] == "lc" and content["design"]["coupling_bits"] == 4
-    assert "root of the summed squares" in got.err and "25 cells a chip" in got.err
-    assert Path("rows.csv").read_text().splitlines()[1].startswith("none,,,phase,1,25,")
+    assert (
+        "root of the summed squares" in got.err
+        and "20 cells a chip: unmasked, without the diagonal" in got.err
+    )
+    assert Path("rows.csv").read_text().splitlines()[1].startswith("none,,,phase,1,20,")
     assert Path("x.png").read_bytes().startswith(b"\x89PNG")
 
 
