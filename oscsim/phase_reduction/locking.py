@@ -5,12 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from oscsim.errors import ConfigError
 from oscsim.phase_reduction.coupling_function import CouplingFunction
 from oscsim.phase_reduction.first_root import first_root
 from oscsim.phase_reduction.trigonometric import derivative, lowest, values_at
 from oscsim.phase_reduction.turn_average import turn_average
 
 Array = NDArray[np.float64]
+_OF_PAIRS = ("detuning", "kappa_01", "kappa_10")
 _AT_ONCE = 4096  # cells solved together: a grid of 512 phases each is 16 MB
 
 
@@ -30,6 +32,13 @@ class PairLaw:
     kappa_10 : (B,) coupler from 0 into 1; 0 for a driven oscillator 0.
     coupling : of the family.
 
+    A number in place of an array is the same for all B pairs; three numbers are one pair.
+
+    Raises
+    ------
+    ConfigError
+        arrays that are not one row of B pairs together.
+
     >>> sine = CouplingFunction(np.array([0.0, -0.5j]), 0.0)
     >>> law = PairLaw(np.array([0.6, 1.2]), np.array([0.5, 0.5]), np.array([0.5, 0.5]), sine)
     >>> state = locked_phases(law, np.zeros(2))
@@ -41,6 +50,20 @@ class PairLaw:
     kappa_01: Array
     kappa_10: Array
     coupling: CouplingFunction
+
+    def __post_init__(self) -> None:
+        given = [np.asarray(getattr(self, name), float) for name in _OF_PAIRS]
+        try:
+            rows = np.broadcast_arrays(*map(np.atleast_1d, given))
+        except ValueError:
+            rows = []
+        if not rows or rows[0].ndim != 1:
+            shapes = ", ".join(f"{name} {v.shape}" for name, v in zip(_OF_PAIRS, given, strict=True))
+            raise ConfigError(
+                f"PairLaw: given shapes {shapes}; expected numbers, or rows (B,) of one length; flatten them"
+            )
+        for name, row in zip(_OF_PAIRS, rows, strict=True):
+            object.__setattr__(self, name, row)
 
     @property
     def coefficients(self) -> NDArray[np.complex128]:
@@ -85,7 +108,7 @@ class PairState:
     beat: Array
 
 
-def locked_phases(law: PairLaw, psi_0: Array) -> PairState:
+def locked_phases(law: PairLaw, psi_0: Array | float) -> PairState:
     """The closed form of a pair with coupling function Q: locked or not, where, how fast, its mean cosine.
 
     Locked cells: the first root of psi' that the flow from psi_0 meets, to 1e-12 rad. A start exactly on an
@@ -94,9 +117,19 @@ def locked_phases(law: PairLaw, psi_0: Array) -> PairState:
 
     Parameters
     ----------
-    law : of B pairs. psi_0 : (B,) initial differences, rad.
+    law : of B pairs. psi_0 : (B,) initial differences, rad, or one for all.
+
+    Raises
+    ------
+    ConfigError
+        initial differences that are not B.
     """
     f, start = law.coefficients, np.asarray(psi_0, float)
+    if start.shape not in ((), law.detuning.shape):
+        raise ConfigError(
+            f"psi_0: given shape {start.shape} for {len(f)} pairs; expected ({len(f)},) or a number"
+        )
+    start = np.broadcast_to(start, law.detuning.shape)
     parts = [_solve(f[k : k + _AT_ONCE], start[k : k + _AT_ONCE]) for k in range(0, max(1, len(f)), _AT_ONCE)]
     return PairState(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 

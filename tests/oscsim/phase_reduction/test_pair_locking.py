@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from oscsim.errors import ConfigError
 from oscsim.oscillators import LC, Ring
 from oscsim.phase_reduction import CouplingFunction, PairLaw, locked_phases, reduce
 
@@ -48,6 +49,26 @@ def test_a_sine_is_the_closed_form():
     np.testing.assert_allclose(state.beat, np.where(locked, 0.0, beat), rtol=1e-10)
     np.testing.assert_allclose(np.sin(state.psi[locked]), (detuning / a)[locked], atol=1e-12)
     assert np.isnan(state.psi[~locked]).all()
+
+
+@pytest.mark.parametrize("detuning", [np.linspace(0.0, 0.03, 5), 0.01, np.zeros(0)], ids=["5", "1", "0"])
+def test_a_number_stands_for_all_pairs(detuning):
+    few = PairLaw(detuning, 0.01, -0.008, STATES)
+    row = np.atleast_1d(detuning)
+    many = PairLaw(row, np.full(row.shape, 0.01), np.full(row.shape, -0.008), STATES)
+    np.testing.assert_array_equal(few.lock_range(), many.lock_range())
+    one, two = locked_phases(few, 0.3), locked_phases(many, np.full(row.shape, 0.3))
+    assert len(one.psi) == len(row)
+    for name in ("locked", "psi", "rate", "mean_cosine", "beat"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 2)])
+def test_what_is_no_row_of_pairs_is_refused(shape):
+    with pytest.raises(ConfigError, match="kappa_01"):
+        PairLaw(np.zeros(2), np.ones(shape), 1.0, SINE)
+    with pytest.raises(ConfigError, match="psi_0"):
+        locked_phases(PairLaw(np.zeros(2), 1.0, 1.0, SINE), np.zeros(shape))
 
 
 @pytest.mark.parametrize("size", [0, 1, 3, 17])
