@@ -53,7 +53,7 @@ def regime(
         int | None, typer.Option(help=f"Networks per cell. Default: {_default('seeds')}.")
     ] = None,
     short: Annotated[
-        bool, typer.Option("--quick", help=f"Some seconds: {_WORDS}, except for what is given beside it.")
+        bool, typer.Option("--quick", help=f"Half a minute: {_WORDS}, except for what is given beside it.")
     ] = False,
     output: Annotated[
         str, typer.Option("--output", "-o", help="Folder that keeps finished blocks of seeds.")
@@ -68,7 +68,7 @@ def regime(
 
     Every network is integrated; two oscillators and networks at rest are also checked against their exact
     answers. Stopped at any moment and started again with the same --output, it goes on where it was. The
-    default map takes about 20 minutes of one core.
+    default map takes about 25 minutes of one core.
     """
     out = Output(json)
     written = {"--json": json, "--csv": csv, "--plot": plot}
