@@ -21,7 +21,7 @@ class Row:
     ----------
     label : what is imperfect. option, value : what is swept, None where nothing is.
     level : see :data:`oscsim.monte_carlo.LEVELS`. chips : compared; 1 where nothing is random.
-    cells : of a chip that count, unmasked and off the diagonal. locked : mean share of them that lock on a chip.
+    cells : of a chip that count, unmasked and off the diagonal. locked : mean share of them that lock.
     agreement, agreement_low, agreement_high : share of cells whose lock decision is that of the ideal layer.
     error, error_low, error_high : root mean square error of S, read out with the layer's own J.
     built_error, built_low, built_high : the same when the read-out multiplies with the coupling as built

@@ -1,8 +1,8 @@
 """Codes and mismatch against figures of an earlier throw-away prototype: mask agreement / rms S error.
 
-Its layer was drawn differently (couplings uniform in (-1, 1), 66 % of the cells locked, rms S 0.48), and whether
-it counted the diagonal is not known; the layer here has these two figures with the diagonal, 65 % and 0.475
-without. Measured here without, which moves no share by more than 0.004 and no error by more than 0.003.
+Its layer was drawn differently (couplings uniform in (-1, 1), 66 % of the cells locked, rms S 0.48), and
+whether it counted the diagonal is not known; the layer here has these two figures with the diagonal, 65 % and
+0.475 without. Measured here without, which moves no share by more than 0.004 and no error by more than 0.003.
 """
 
 import pytest
