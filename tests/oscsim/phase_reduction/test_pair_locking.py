@@ -1,5 +1,9 @@
 """The generalised closed form of a pair against direct integration of its phase equation."""
 
+import re
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -177,3 +181,16 @@ def test_just_outside_the_edge_means_stay_finite_and_right():
     # rounding of psi' at its smallest, 1e-16, against the excess
     np.testing.assert_allclose(state.beat, np.sqrt(excess * (2.0 + excess)), rtol=1e-4)
     assert np.abs(state.mean_cosine).max() < 1e-9
+
+
+def test_the_example_of_the_page_says_what_it_gives():
+    page = Path(__file__).parents[3] / "docs" / "phase_reduction.md"
+    section = page.read_text(encoding="utf-8").partition("## One's own oscillator")[2]
+    found: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", section, re.DOTALL):
+        exec(block, found)
+    state = found["state"]
+    np.testing.assert_allclose(found["law"].lock_range()[1], 0.00870, atol=5e-6)
+    assert state.locked.tolist() == [True, True, False]
+    np.testing.assert_allclose(state.psi, [0.0, 0.554, np.nan], atol=5e-4)
+    np.testing.assert_allclose(state.mean_cosine, [1.0, 0.850, 0.034], atol=5e-4)
