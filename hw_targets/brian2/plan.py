@@ -10,7 +10,7 @@ from hw_targets.brian2.network_lowering import NetworkLowering, lower_network
 from hw_targets.brian2.pair_lowering import PairLowering, lower_pair
 from oscsim.io import jsonable_float
 from oscsim.spec import PhaseLayerSpec
-from oscsim.target import Plan, fingerprint
+from oscsim.target import Plan, Row, fingerprint
 
 Lowered = PairLowering | ClampedLowering | NetworkLowering
 
@@ -56,6 +56,8 @@ def layer_section(spec: PhaseLayerSpec) -> dict[str, Any]:
 
 def tidy(value: Any) -> Any:
     """Plain JSON: nine digits of every float (the last bits of exp() depend on the processor)."""
+    if isinstance(value, Row):  # rounded where it was made
+        return value
     if isinstance(value, dict):
         return {name: tidy(part) for name, part in value.items()}
     if isinstance(value, list):

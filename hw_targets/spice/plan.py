@@ -10,10 +10,13 @@ import numpy as np
 from hw_targets.spice.config import SpiceConfig
 from hw_targets.spice.lowering import Job, Lowered, lower
 from hw_targets.spice.netlist import Window, blocks, netlist
-from oscsim.circuits.components import component_table
+from hw_targets.spice.transistor_table import transistor_components, transistor_facts
+from hw_targets.spice.transistors import Transistors
+from oscsim.circuits.cells import census
+from oscsim.circuits.components import amplitude_v, component_table
 from oscsim.io import jsonable_float
 from oscsim.spec import PhaseLayerSpec
-from oscsim.target import Plan
+from oscsim.target import Plan, Row
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[+-]?\d+)?")
 
@@ -36,6 +39,7 @@ def lower_layer(spec: PhaseLayerSpec, config: SpiceConfig) -> tuple[Plan, Lowere
         ("components", _components(lowered)),
         ("chip", lowered.circuit.chip.entries()),
         ("simulation", _simulation(lowered, jobs)),
+        ("exported", _exported(lowered)),
         ("netlists", _netlists(spec, lowered, jobs)),
         ("accuracy", {name: getattr(accuracy, name) for name in accuracy.__dataclass_fields__}),
     )
@@ -44,10 +48,25 @@ def lower_layer(spec: PhaseLayerSpec, config: SpiceConfig) -> tuple[Plan, Lowere
 
 def layer_netlist(spec: PhaseLayerSpec, lowered: Lowered) -> str:
     """The whole layer as one netlist, for ``ngspice -b FILE``: all batches, as long as the slowest needs."""
+    job = _whole(lowered)
+    lines = netlist(lowered.circuit, lowered.config, title(spec), job.batches.tolist(), job.window)
+    return "\n".join([*lines, ".end"]) + "\n"
+
+
+def _whole(lowered: Lowered) -> Job:
     cycles = float(lowered.wanted.max())
     window = Window(cycles, max(0.0, cycles - SHOWN_CYCLES))
-    every = range(lowered.circuit.array.batches)
-    return "\n".join([*netlist(lowered.circuit, lowered.config, title(spec), every, window), ".end"]) + "\n"
+    return Job(np.arange(lowered.circuit.array.batches), window)
+
+
+def _exported(lowered: Lowered) -> dict[str, Any]:
+    """Of the netlist that ``export`` writes."""
+    job = _whole(lowered)
+    return {
+        "cycles": job.window.cycles,
+        "saved_from_cycle": job.window.saved_from,
+        "predicted_s": float(f"{lowered.predicted_s(job):.2g}"),
+    }
 
 
 SHOWN_CYCLES = 24.0
@@ -74,13 +93,17 @@ def _layer(spec: PhaseLayerSpec) -> dict[str, Any]:
 
 def _circuit(lowered: Lowered) -> dict[str, Any]:
     circuit, reduction = lowered.circuit, lowered.circuit.reduction
+    made = blocks(circuit, lowered.config)
     return {
         "family": lowered.config.family,
         "model": lowered.config.model,
         "coupler": circuit.oscillator.coupler,
-        "one_oscillator": blocks(circuit, lowered.config).description,
+        "one_oscillator": made.description,
         "oscillators": circuit.capacitance.size,
         "batches": circuit.array.batches,
+        "made_of": census(circuit.array),
+        "amplitude_v": amplitude_v(circuit),
+        **(transistor_facts(made) if isinstance(made, Transistors) else {}),
         "epsilon": circuit.strength,
         "contraction_per_radian": reduction.contraction,
         "epsilon_over_contraction": circuit.strength / reduction.contraction,
@@ -92,10 +115,9 @@ def _circuit(lowered: Lowered) -> dict[str, Any]:
 
 
 def _components(lowered: Lowered) -> dict[str, Any]:
-    if lowered.config.model == "behavioural":
-        return {part.name: str(part) for part in component_table(lowered.circuit)}
     made = blocks(lowered.circuit, lowered.config)
-    return {"models": made.header(), "first_oscillator": made.oscillator(0, 0)}
+    table = transistor_components(made) if isinstance(made, Transistors) else component_table(lowered.circuit)
+    return {part.name: part.row for part in table}
 
 
 def _simulation(lowered: Lowered, jobs: list[Job]) -> dict[str, Any]:
@@ -136,6 +158,8 @@ def _digest(lines: list[str]) -> str:
 
 def _tidy(value: Any) -> Any:
     """Plain JSON: nine digits of every float."""
+    if isinstance(value, Row):  # rounded where it was made
+        return value
     if isinstance(value, dict):
         return {name: _tidy(part) for name, part in value.items()}
     if isinstance(value, list):

@@ -110,8 +110,13 @@ class Transistors:
 
     def _width(self, beta: float) -> str:
         """Width (m) of a transistor whose beta is given in natural units, A/V^2 = unit_a/unit_v^2."""
+        return number(beta * self.width_m)
+
+    @property
+    def width_m(self) -> float:
+        """Width (m) for a beta of 1 in natural units."""
         v, a, _, _ = self._units
-        return number(beta * a / v**2 / PROCESS_A_PER_V2 * CHANNEL_M)
+        return a / v**2 / PROCESS_A_PER_V2 * CHANNEL_M
 
     def probes(self, batch: int, index: int) -> list[Probe]:
         """Where each state variable is seen."""

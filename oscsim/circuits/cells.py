@@ -51,13 +51,13 @@ def census(array: OscillatorArray) -> str:
     >>> spec = PhaseLayerSpec(omega=[[[0.0], [0.5]]], theta=[[[0.0], [0.0]]], gain=[1.0],
     ...     coupling=FrequencyCoupling(alpha=[0.0]), order_parameter=FixedOrder(r=[1.0]))
     >>> census(oscillator_array(spec))
-    '4 cells, 2 of them self-pairs (i = j), in 2 distinct ones of 2 oscillators each'
+    '4 cells, 2 of them self-pairs (i = j); distinct ones: 2, of 2 oscillators each'
     """
     if array.dynamics == "pair":
         built = array.cell >= 0
         own = int(np.trace(built, axis1=1, axis2=2).sum())
         return (
-            f"{int(built.sum())} cells, {own} of them self-pairs (i = j), in {array.batches} distinct ones "
+            f"{int(built.sum())} cells, {own} of them self-pairs (i = j); distinct ones: {array.batches}, "
             "of 2 oscillators each"
         )
     heads, channels = array.cell.shape

@@ -1,16 +1,33 @@
 """The component table of a circuit: every value with its symbol, unit, spread, count and formula."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oscsim.circuits.circuit import Circuit
 from oscsim.circuits.parts import LCParts, Parts, RelaxationParts, RingParts, StuartLandauParts, parts
+from oscsim.target import Row
 
 __all__ = ["Component", "component_table", "parts"]
 
 Array = NDArray[np.float64]
+
+
+_PREFIXES = {-15: "f", -12: "p", -9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
+
+
+def engineering(value: float, unit: str) -> str:
+    """A value in SI units as engineers write it.
+
+    >>> engineering(1.59056e-8, "H"), engineering(3057.69, "Ohm"), engineering(0.0, "V")
+    ('15.9056 nH', '3.05769 kOhm', '0 V')
+    """
+    digits = Decimal(f"{value:.6g}")  # rounded before the prefix is chosen: 999.9999 is 1 k
+    size = 0 if digits == 0 else digits.adjusted() // 3 * 3
+    size = min(max(size, min(_PREFIXES)), max(_PREFIXES))
+    return f"{float(digits.scaleb(-size)):.6g} {_PREFIXES[size]}{unit}"
 
 
 @dataclass(frozen=True)
@@ -18,7 +35,7 @@ class Component:
     """One line of the table: ``count`` parts with values from ``low`` to ``high``, in SI units.
 
     >>> print(Component("inductor", "L", "H", 1e-9, 1e-9, 4, "natural_s Z"))
-    4 x L = 1e-09 H (inductor; natural_s Z)
+    inductor: 4 x L = 1 nH (natural_s Z)
     """
 
     name: str
@@ -29,9 +46,27 @@ class Component:
     count: int
     formula: str
 
+    @classmethod
+    def of(
+        cls, name: str, symbol: str, unit: str, values: Array | float, count: int, formula: str
+    ) -> "Component":
+        """The line of some values, to six digits: the last ones depend on the processor."""
+        values = np.asarray(values, float)
+        low, high = (float(f"{value:.6g}") for value in (values.min(), values.max()))
+        return cls(name, symbol, unit, low, high, count, formula)
+
+    @property
+    def row(self) -> Row:
+        """For plans: SI numbers for programs, engineering units for people; its name is left to the plan."""
+        values = asdict(self)
+        del values["name"]
+        value = engineering(self.low, self.unit)
+        if self.low != self.high:
+            value += f" to {engineering(self.high, self.unit)}"
+        return Row(f"{self.count} x {self.symbol} = {value} ({self.formula})", values)
+
     def __str__(self) -> str:
-        value = f"{self.low:.6g}" if self.low == self.high else f"{self.low:.6g} to {self.high:.6g}"
-        return f"{self.count} x {self.symbol} = {value} {self.unit} ({self.name}; {self.formula})"
+        return f"{self.name}: {self.row}"
 
 
 def component_table(circuit: Circuit) -> tuple[Component, ...]:
@@ -42,16 +77,23 @@ def component_table(circuit: Circuit) -> tuple[Component, ...]:
     >>> spec = PhaseLayerSpec(omega=[[[0.0], [0.5]]], theta=[[[0.0], [0.0]]], gain=[1.0], carrier_hz=1e9,
     ...     coupling=FrequencyCoupling(alpha=[0.0]), order_parameter=FixedOrder(r=[1.0]), time_unit_s=1e-8)
     >>> print(component_table(lower_circuit(spec, CircuitDesign(mu=0.1)))[0])
-    4 x L = 1.59056e-08 H (tank inductor; natural_s Z)
+    tank inductor: 4 x L = 15.9056 nH (natural_s Z)
     """
     made = parts(circuit)
     rows = _family_rows(circuit, made)
     return (*rows, *_coupler_rows(circuit, made))
 
 
-def _row(name: str, symbol: str, unit: str, values: Array | float, count: int, formula: str) -> Component:
-    values = np.asarray(values, float)
-    return Component(name, symbol, unit, float(values.min()), float(values.max()), count, formula)
+def amplitude_v(circuit: Circuit) -> float:
+    """Half of what the voltage of an uncoupled oscillator swings, V, to four digits: 2 V0 for a weak LC tank.
+
+    The voltage is that of the node a coupler acts on; of a pair of nodes (mos lc), of each of them.
+    """
+    swing = np.ptp(circuit.reduction.cycle.states[:, circuit.oscillator.ports[0]])
+    return float(f"{0.5 * swing * circuit.design.voltage_v:.4g}")
+
+
+_row = Component.of
 
 
 def _family_rows(circuit: Circuit, made: Parts) -> list[Component]:
@@ -66,15 +108,15 @@ def _family_rows(circuit: Circuit, made: Parts) -> list[Component]:
     if isinstance(made, RingParts):
         stages = count * dimension
         return [
-            _row("stage resistor", "R", "ohm", made.resistance_ohm, stages, "Z"),
+            _row("stage resistor", "R", "Ohm", made.resistance_ohm, stages, "Z"),
             _row("stage capacitor", "C", "F", made.capacitance_f, stages, "c natural_s/Z"),
             _row("driver saturation current", "I_k", "A", made.saturation_a, stages, "V0/Z"),
             _row("driver input scale", "V_in", "V", made.input_v, stages, "V0/stage_gain"),
         ]
     if isinstance(made, RelaxationParts):
         return [
-            _row("charging resistor", "R", "ohm", made.charge_ohm, count, "Z"),
-            _row("discharging resistor", "R_d", "ohm", made.discharge_ohm, count, "Z/discharge"),
+            _row("charging resistor", "R", "Ohm", made.charge_ohm, count, "Z"),
+            _row("discharging resistor", "R_d", "Ohm", made.discharge_ohm, count, "Z/discharge"),
             _row("capacitor", "C", "F", made.capacitance_f, count, "c natural_s/Z"),
             _row("comparator feedback", "V_h", "V", made.hysteresis_v, count, "h V0, h from threshold"),
             _row("comparator input scale", "V_in", "V", made.input_v, count, "V0/comparator_gain"),
@@ -100,7 +142,7 @@ def _coupler_rows(circuit: Circuit, made: Parts) -> list[Component]:
             continue
         ports = len(oscillator.ports)
         if oscillator.coupler == "resistor":
-            rows.append(_row(f"coupling resistor{word}", "R_c", "ohm", 1.0 / size, ports * size.size // 2,
+            rows.append(_row(f"coupling resistor{word}", "R_c", "Ohm", 1.0 / size, ports * size.size // 2,
                              "Z/|kappa|"))  # fmt: skip
         elif oscillator.coupler == "inverter":
             rows.append(_row(f"coupling inverter{word}", "I_c", "A", size * made.unit_v, size.size,

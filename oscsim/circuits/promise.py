@@ -3,10 +3,12 @@
 import numpy as np
 
 from oscsim.circuits.circuit import Circuit
+from oscsim.circuits.timing import pair_rates
 from oscsim.tolerance import (
     CIRCUIT_DRIVEN_FACTOR,
     CIRCUIT_MOMENT_FACTOR,
     CIRCUIT_PAIR_FACTOR,
+    CIRCUIT_TURNING_FACTOR,
     EDGE_BAND,
     Accuracy,
     circuit_epsilon,
@@ -46,5 +48,13 @@ def circuit_accuracy(circuit: Circuit) -> Accuracy:
         followed * factor,
         circuit.design.phase_accuracy,
     )
-    averaging = 0.0 if circuit.array.dynamics == "clamped" else error
+    averaging = 0.0 if circuit.array.dynamics == "clamped" else error + _turning(circuit)
     return Accuracy(error, band=max(error, EDGE_BAND), averaging_error=averaging, excluded_share=0.1)
+
+
+def _turning(circuit: Circuit) -> float:
+    """What inverters add to the mean of pairs that are expected to turn."""
+    if circuit.array.dynamics != "pair" or circuit.oscillator.coupler != "inverter":
+        return 0.0
+    _, locked = pair_rates(circuit)
+    return 0.0 if locked.all() else CIRCUIT_TURNING_FACTOR * circuit.strength

@@ -1,6 +1,7 @@
 """``oscsim export``: a layer of a trained model as a .phase file, or any layer as an ngspice netlist."""
 
 import math
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +21,7 @@ from oscsim.cli.tables import show_info
 from oscsim.errors import ConfigError
 from oscsim.io import atomic_write
 from oscsim.spec import PhaseLayerSpec
+from oscsim.target import Plan
 
 LAYER_SUFFIX = ".phase"
 
@@ -90,14 +92,16 @@ def export(
         layer, facts = _model_layer(source, text, block or 0, dynamics, duration, written)
     if unit_s is not None:
         layer = layer.replace(time_unit_s=unit_s)
+    shown = None
     if form is Format.SPICE:
         fit = not from_layer and unit_s is None
-        layer, facts = _write_netlist(layer, output, settings, fit, facts)
+        layer, plan, written_as = _write_netlist(layer, output, settings, fit)
+        facts, shown = facts | written_as, _netlist_facts(plan, output)
     else:
         layer.save(output)
     description = describe(layer)
     out.write_json({"path": output, "format": str(form), **facts, **description})
-    show_info(out, output, description)
+    show_info(out, output, description if shown is None else shown)
 
 
 def _seconds(given: str) -> float:
@@ -157,8 +161,8 @@ def _model_layer(
 
 
 def _write_netlist(
-    layer: PhaseLayerSpec, output: str, settings: list[str] | None, fit: bool, facts: dict[str, Any]
-) -> tuple[PhaseLayerSpec, dict[str, Any]]:
+    layer: PhaseLayerSpec, output: str, settings: list[str] | None, fit: bool
+) -> tuple[PhaseLayerSpec, Plan, dict[str, Any]]:
     target = get_target("spice")
     config: Any = target_config(target, split_settings(settings or ()))
     if fit:
@@ -170,5 +174,21 @@ def _write_netlist(
             )
         layer = safe
     executable: Any = target.lower(layer, config)
+    plan: Plan = executable.plan
+    for doubt in plan["circuit"]["warnings"]:
+        say(f"warning: {doubt}")
     atomic_write(output, executable.netlist.encode("ascii"))
-    return layer, facts | {"plan_digest": executable.plan.digest, "settings": config.model_dump()}
+    facts = {name: plan[name] for name in ("circuit", "components", "exported")}
+    return layer, plan, facts | {"plan_digest": plan.digest, "settings": config.model_dump()}
+
+
+def _netlist_facts(plan: Plan, output: str) -> dict[str, Any]:
+    """What is in a netlist and how to run it."""
+    circuit, exported = plan["circuit"], plan["exported"]
+    return {
+        "circuit": f"{circuit['family']}, {circuit['model']}; {circuit['made_of']}",
+        **{name: str(part) for name, part in plan["components"].items()},
+        "carrier cycles": f"{exported['cycles']:g}, saved from {exported['saved_from_cycle']:g} on",
+        "predicted": f"about {exported['predicted_s']:g} s",
+        "run it with": f"ngspice -b {shlex.quote(output)}",
+    }

@@ -57,7 +57,7 @@ def run(
     with out.quiet_stdout(), Steps(1)(target):
         result = executable.run()
     chain = error_chain(layer, config, result) if explain else None
-    finish(out, executable, result, output, chain)
+    finish(out, executable, result, output, chain, explain and bool(config.imperfect))
 
 
 def check_files(layer_file: str, plan: bool, output: str | None, json: str | None) -> None:
@@ -83,9 +83,18 @@ def print_plan(out: Output, executable: Executable) -> None:
 
 
 def finish(
-    out: Output, executable: Executable, result: SyncResult, output: str | None, chain: Chain | None = None
+    out: Output,
+    executable: Executable,
+    result: SyncResult,
+    output: str | None,
+    chain: Chain | None = None,
+    imperfect: bool = False,
 ) -> None:
     """Save, print and leave with the exit code of a result.
+
+    Parameters
+    ----------
+    chain : where its error comes from, if asked for; of an ``imperfect`` chip or of a perfect one.
 
     Raises
     ------
@@ -98,20 +107,30 @@ def finish(
     out.write_json({**summary(result), "plan": executable.plan.to_json(), "saved": output, **explained})
     show_result(out, result, output)
     if chain is not None:
-        _show_chain(out, chain)
+        _show_chain(out, chain, imperfect)
     fine = result.status in (SyncStatus.SETTLED, SyncStatus.DRIFTING)
     raise typer.Exit(ExitCode.CONFORMS if fine else ExitCode.DIFFERS)
 
 
-def _show_chain(out: Output, chain: Chain) -> None:
+_STEPS = {
+    "own law": "the phase reduction of the perfect circuit, not a sine",
+    "quantised": "with the codes and connections that the chip has",
+    "mismatched": "with mismatch, parasitics, delay and stuck couplers",
+    "circuit": "the waveforms themselves, not their phase reduction",
+}
+
+
+def _show_chain(out: Output, chain: Chain, imperfect: bool) -> None:
+    """A perfect chip has two steps: the others change nothing."""
     out.print(Text("where the error of S comes from, step by step from the closed form:"))
-    rows = [[link.name, link.rms, link.largest, link.lock_changes] for link in chain.links]
-    out.table(
-        ("step to", "rms", "largest", "locks changed"), [*rows, ["all together", chain.total_rms, None, None]]
-    )
+    links = [link for link in chain.links if imperfect or link.name in ("own law", "circuit")]
+    rows = [[link.name, _STEPS[link.name], link.rms, link.largest, link.lock_changes] for link in links]
+    total = ["all together", "from the closed form to the waveforms", chain.total_rms, None, None]
+    out.table(("step to", "what it is", "rms", "largest", "locks changed"), [*rows, total])
     out.print(
         Text(
-            f"{chain.compared} pairs compared, {chain.in_band} too close to the edge for this chip; the "
-            f"squares of the steps are {chain.explained:.0%} of the square of the total"
+            f"{chain.compared} pairs compared (self-pairs i = j are left out), {chain.in_band} more too "
+            f"close to the edge for this chip; the squares of the steps are {chain.explained:.0%} of the square of "
+            "the total"
         )
     )

@@ -10,6 +10,7 @@ from oscsim.cli.output import Output
 from oscsim.cli.progress import say
 from oscsim.result import SyncResult
 from oscsim.target import Plan
+from oscsim.tolerance import LARGEST_EPSILON
 from oscsim.trial import Trial
 
 
@@ -28,9 +29,19 @@ def show_result(out: Output, result: SyncResult, saved: str | None) -> None:
     content = summary(result)
     hidden = ("arrays", "settings", "versions", "seeds")
     rows = [(name.replace("_", " "), value) for name, value in content.items() if name not in hidden]
+    rows = [(name, value if name != "accuracy epsilon" else _promise(result)) for name, value in rows]
     rows += [*content["arrays"].items(), ("saved", saved)]
     given = [(name, value) for name, value in rows if value is not None]
     out.facts(f"{result.provenance.source}: {result.status}", given)
+
+
+def _promise(result: SyncResult) -> float | str:
+    """What a result says of its own accuracy; an epsilon that could reject nothing is no promise."""
+    epsilon = result.accuracy.epsilon
+    if epsilon <= LARGEST_EPSILON:
+        return epsilon
+    where = "circuits.md" if "family" in result.provenance.settings else "spec.md"
+    return f"no promise (see docs/{where})"
 
 
 def show_trials(out: Output, trials: Sequence[Trial], labels: Sequence[str] = ()) -> None:

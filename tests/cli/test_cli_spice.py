@@ -1,5 +1,6 @@
 """spice, and export --format spice."""
 
+import json
 import shutil
 import subprocess
 
@@ -52,6 +53,19 @@ def test_export_of_a_layer(cli, pair, tmp_path):
     assert target.read_text().startswith(f"* oscsim layer {PhaseLayerSpec.load(pair).digest}\n")
 
 
+def test_export_says_what_is_in_a_netlist(cli, pair, tmp_path):
+    target = tmp_path / "x.cir"
+    result = cli("export", pair, "--format", "spice", "-o", target, "--set", "mu=0.1", "--json", "x.json")
+    assert result.code == 0 and result.err == ""
+    for words in ("4 x L = 15.9056 nH", "carrier cycles", "predicted", "about", f"ngspice -b {target}"):
+        assert words in result.out.replace("\n", "")
+    content = json.loads((tmp_path / "x.json").read_text())
+    assert content["components"]["tank inductor"]["low"] == pytest.approx(15.9056e-9)
+    assert content["spec_digest"] and content["exported"]["predicted_s"] > 0
+    short = cli("export", pair, "--format", "spice", "-o", target, "--set", "max_cycles=20")
+    assert "later than max_cycles=20" in short.err
+
+
 def test_export_of_a_model_runs_in_ngspice(cli, checkpoint, tmp_path):
     result = cli(
         "export", checkpoint, "--text", "Al", "--format", "spice", "-o", tmp_path / "x.cir", "--json", "-"
@@ -96,3 +110,14 @@ def test_refusals(cli, pair, tmp_path, arguments, words):
     result = cli(*arguments)
     assert result.code == 2 and words in result.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pair.phase"]
+
+
+@pytest.mark.parametrize(("chip", "steps"), [((), 2), (("--set", "coupling_bits=6"), 4)])
+def test_explain_says_what_each_step_is(cli, pair, chip, steps):
+    result = cli("run", pair, "--target", "circuit", "--explain", "--set", "family=stuart_landau", *chip)
+    assert result.code == 0, result.err
+    table = result.out.split("step to")[1]
+    names = ("own law", "quantised", "mismatched", "circuit")
+    assert sum(f"\n{name}  " in table for name in names) == steps
+    assert "the phase reduction of the perfect circuit" in table and "self-pairs i = j are left out" in table
+    assert ("no promise (see docs/circuits.md)" in result.out) == bool(chip)

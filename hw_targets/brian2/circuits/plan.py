@@ -9,7 +9,8 @@ from hw_targets.brian2.circuits.lowering import CircuitLowering, lower
 from hw_targets.brian2.circuits.schedule import BatchClass
 from hw_targets.brian2.plan import layer_section, tidy
 from oscsim.circuits import timing
-from oscsim.circuits.components import component_table
+from oscsim.circuits.cells import census
+from oscsim.circuits.components import amplitude_v, component_table
 from oscsim.circuits.promise import floor
 from oscsim.io import jsonable_float
 from oscsim.spec import PhaseLayerSpec
@@ -30,7 +31,7 @@ def lower_layer(spec: PhaseLayerSpec, config: CircuitConfig) -> tuple[Plan, Circ
         ("layer", layer_section(spec)),
         ("config", config.model_dump()),
         ("circuit", _circuit(lowered)),
-        ("components", _components(lowered)),
+        ("components", {part.name: part.row for part in component_table(lowered.circuit)}),
         ("chip", lowered.circuit.chip.entries() | {"imperfections": list(config.imperfect)}),
         ("integrator", _integrator(lowered)),
         ("classes", {f"class_{part.number}": _class(lowered, part) for part in lowered.classes}),
@@ -49,6 +50,8 @@ def _circuit(lowered: CircuitLowering) -> dict[str, Any]:
         "equations": lowered.equations(batches).text.splitlines(),
         "oscillators": circuit.capacitance.size,
         "batches": circuit.array.batches,
+        "made_of": census(circuit.array),
+        "amplitude_v": amplitude_v(circuit),
         "epsilon": circuit.strength,
         "contraction_per_radian": round(reduction.contraction, 6),
         "epsilon_over_contraction": round(circuit.strength / reduction.contraction, 6),
@@ -58,11 +61,6 @@ def _circuit(lowered: CircuitLowering) -> dict[str, Any]:
         "natural_unit_s": circuit.natural_s,
         "warnings": list(circuit.warnings),
     }
-
-
-def _components(lowered: CircuitLowering) -> dict[str, Any]:
-    """One line per part: count, symbol, value or range, unit and formula."""
-    return {part.name: str(part) for part in component_table(lowered.circuit)}
 
 
 def _integrator(lowered: CircuitLowering) -> dict[str, Any]:

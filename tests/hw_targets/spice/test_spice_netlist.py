@@ -51,7 +51,7 @@ def test_every_batch_says_which_cell_it_is(pair, network):
     lines = text(alone).splitlines()
     assert lines.count("* batch 0 = head 0, i 0, j 0, self-pairs (i = j) (and i 1, j 1; i 2, j 2)") == 2
     assert {"* batch 1 = head 0, i 1, j 0", "* batch 2 = head 0, i 2, j 1"} <= set(lines)
-    assert "* the layer: 6 cells, 3 of them self-pairs (i = j), in 4 distinct ones" in "\n".join(lines)
+    assert "* the layer: 6 cells, 3 of them self-pairs (i = j); distinct ones: 4" in "\n".join(lines)
     assert "* batch 1 = head 0, i 0, j 1 (and i 1, j 0)" in text(pair())
     two = text(network(3, theta=np.zeros((1, 3, 2)), omega=np.zeros((1, 3, 2))))
     assert "* batch 1 = head 0, channel 1" in two and "1 heads x 2 channels, 3 oscillators each" in two
@@ -107,6 +107,24 @@ def test_the_plan_counts_elements_and_predicts_the_time(pair):
     json.dumps(plan.to_json(), allow_nan=False)
     assert plan["netlists"]["netlist_1"]["elements"] == {"B": 2, "C": 2, "L": 2, "R": 1}
     assert 0.05 < plan["simulation"]["predicted_s"] < 5.0
+
+
+def test_transistors_are_counted_like_components(pair):
+    target = get_target("spice")
+    plan = target.lower(pair(), target.config(model="mos", mu=0.1)).plan
+    table, elements = plan["components"], [part["elements"] for part in plan["netlists"].values()]
+    for letter, names in {
+        "M": ("NMOS transistor",), "L": ("tank inductor",), "I": ("tail current",),
+        "C": ("tank capacitor", "tail capacitor"), "R": ("tank loss", "coupling resistor"),
+    }.items():  # fmt: skip
+        assert sum(table[name]["count"] for name in names) == sum(part[letter] for part in elements)
+    assert table["NMOS transistor"]["low"] == pytest.approx(
+        393e-6, rel=1e-2
+    )  # SI for programs, um for people
+    assert "NMOS transistor    8 x W = 392.699 um" in str(plan)
+    assert "wide" in plan["circuit"]["transistors"] and plan["circuit"]["width_over_length"] == 392.7
+    narrow = target.lower(pair(), target.config(model="mos", mu=0.1, impedance_ohm=400.0)).plan
+    assert "transistors" not in narrow["circuit"]
 
 
 @pytest.mark.parametrize(
