@@ -60,7 +60,7 @@ def test_quick_keeps_what_is_given(cli, tmp_path):
         (("--csv", "x", "--json", "x"), "the same file"),
         (("--csv", "kept/regime.json"), "the same file"),
         (("-o", "file"), "expected the name of a folder"),
-        (("-o", "foreign"), "no regime map"),
+        (("-o", "foreign"), "not a regime map"),
     ],
 )
 def test_bad_input(cli, tmp_path, monkeypatch, options, word):

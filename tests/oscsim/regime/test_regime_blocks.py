@@ -64,7 +64,7 @@ def _block(folder):
 
 def test_a_foreign_folder_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("x")
-    with pytest.raises(SchemaError, match="no regime map; name another folder"):
+    with pytest.raises(SchemaError, match="not a regime map; name another folder"):
         _again(tmp_path)
     assert os.listdir(tmp_path) == ["thesis.tex"]
     (tmp_path / "regime.json").write_text('{"format": "postcards"}')
@@ -76,7 +76,7 @@ def test_results_computed_in_another_way_are_refused(folder):
     with pytest.raises(SchemaError, match=r"longest_span = 8192.0, this program computes with 64.0"):
         _again(folder, longest_span=64.0)
     manifest = folder / "regime.json"
-    manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 0'))
+    manifest.write_text(manifest.read_text().replace('"version": 2', '"version": 0'))
     with pytest.raises(SchemaError, match="version = 0"):
         _again(folder)
 
@@ -88,7 +88,7 @@ def test_a_damaged_block_is_refused(folder):
     with pytest.raises(SchemaError, match="not JSON: truncated"):
         _again(folder)
     content = json.loads(whole)
-    content["runs"][0]["agreement"]["one"]["mean_error"] += 0.1
+    content["results"][0]["agreement"]["one"]["mean_error"] += 0.1
     path.write_text(json.dumps(content))
     with pytest.raises(SchemaError, match="checksum"):
         _again(folder)
