@@ -130,7 +130,7 @@ def _show_chain(out: Output, chain: Chain, imperfect: bool) -> None:
     out.print(
         Text(
             f"{chain.compared} pairs compared (self-pairs i = j are left out), {chain.in_band} more too "
-            f"close to the edge for this chip; the squares of the steps are {chain.explained:.0%} of the square of "
-            "the total"
+            f"close to the edge for this chip; the squares of the steps are {chain.explained:.0%} of the "
+            "square of the total"
         )
     )
