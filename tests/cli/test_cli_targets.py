@@ -70,6 +70,7 @@ def fakes(monkeypatch):
     def install(*names):
         monkeypatch.setattr(oscsim.cli.commands, "target_names", lambda: names)
         monkeypatch.setattr(oscsim.cli.commands, "get_target", FakeTarget)
+        monkeypatch.setattr("oscsim.cli.run.get_target", FakeTarget)
 
     return install
 

@@ -13,6 +13,7 @@ import pytest
 
 from hw_targets.spice.process import simulate
 from oscsim import ExplicitCoupling, PhaseLayerSpec, SyncStatus, compare, solve
+from oscsim.circuits.validity import CircuitWarning
 from oscsim.errors import TargetRunError, TargetUnavailable
 
 TANK = ["* tank", "C0 a 0 1p IC=1", "L0 a 0 1n IC=0", ".options reltol=1e-6"]
@@ -81,7 +82,7 @@ def test_a_layer_of_no_duration(target, clamped):
 
 def test_too_short_a_run_says_so(target, pair):
     spec = pair(psi_0=np.full((1, 2, 2), -2.0))
-    with pytest.warns(UserWarning, match="not_converged"):
+    with pytest.warns(CircuitWarning, match="later than max_cycles=20"), pytest.warns(match="not_converged"):
         result, _ = ran(target, spec, mu=0.1, max_cycles=20.0)
     assert result.status is SyncStatus.NOT_CONVERGED
 
