@@ -1,6 +1,7 @@
 """``oscsim convergence``: a circuit family against its own phase reduction and against the closed form."""
 
 import csv as csv_module
+import dataclasses
 import io
 from dataclasses import asdict, fields
 from typing import Annotated, Any
@@ -25,7 +26,9 @@ from oscsim.io import atomic_write
 
 _FAMILIES = ", ".join(FAMILIES)
 # Errors of the order law are themselves small: the simulation has to be better than they are.
-_ACCURACY, _CYCLES = "1e-6", "50000"
+_ACCURACY = "1e-6"
+# Runs go on for this many times as long as they are expected to need, and none is longer than an hour's.
+_PATIENCE, _MOST_CYCLES = 4.0, 60_000.0
 
 
 def convergence(
@@ -66,9 +69,12 @@ def convergence(
     if "family" in options:
         raise ConfigError("--set: family is given by --family; leave it out of --set")
     target = get_target("circuit")
-    given = {"phase_accuracy": _ACCURACY, "max_cycles": _CYCLES, **options, "family": family}
+    given = {"phase_accuracy": _ACCURACY, **options, "family": family}
     config: Any = target_config(target, given)
     plan = Plan.of(config, epsilon or (), ratio or RATIOS, network or (), seeds)
+    patience = _cycles(plan, config.max_cycles if "max_cycles" in options else None)
+    config = target_config(target, {**given, "max_cycles": f"{patience:.6g}"})
+    plan = dataclasses.replace(plan, design=config)
     progress = SweepProgress(len(plan.work))
     with out.quiet_stdout(), progress.shown():
         study = studied(plan, lambda layer: target.lower(layer, config).run(), progress)
@@ -81,6 +87,24 @@ def convergence(
         atomic_write(plot, png(study))
     _show(out, study)
     raise typer.Exit(ExitCode.DIFFERS if study.failures else ExitCode.CONFORMS)
+
+
+def _cycles(plan: Plan, given: float | None) -> float:
+    """How long runs may take; refused before anything runs when that cannot be enough.
+
+    Raises
+    ------
+    ConfigError
+        the slowest circuit needs more cycles than given, or than can be waited for.
+    """
+    most = _MOST_CYCLES if given is None else given
+    if plan.cycles > most:
+        raise ConfigError(
+            f"--epsilon: given {min(plan.epsilon):g}, at which the slowest circuit needs {plan.cycles:.3g} "
+            f"carrier cycles, expected at most {most:g}; choose a larger epsilon, ratios farther from 1, or "
+            "--set max_cycles"
+        )
+    return given or max(100.0, min(_PATIENCE * plan.cycles, _MOST_CYCLES))
 
 
 def csv_text(study: Study) -> str:

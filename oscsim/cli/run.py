@@ -13,7 +13,7 @@ from oscsim.cli.files import check_distinct, checked_path
 from oscsim.cli.guard import ExitCode
 from oscsim.cli.options import split_settings, target_config
 from oscsim.cli.output import Output
-from oscsim.cli.progress import Steps
+from oscsim.cli.progress import Steps, say
 from oscsim.cli.tables import show_plan, show_result
 from oscsim.convergence.chain import Chain, error_chain
 from oscsim.errors import ConfigError
@@ -134,3 +134,8 @@ def _show_chain(out: Output, chain: Chain, imperfect: bool) -> None:
             "square of the total"
         )
     )
+    if chain.undecided:
+        say(
+            f"the law of {', '.join(chain.undecided)} did not converge (a network that hardly moves, or sources "
+            "that drift apart): these steps and their neighbours are not known"
+        )

@@ -21,10 +21,12 @@ Array = NDArray[np.float64]
 _CODES = (
     "coupling_bits", "coupling_range", "frequency_bits", "crossbar_size", "topology", "degree",
 )  # fmt: skip
+# Only a simulation has these: what they cost is part of the last link.
+_SIMULATED = ("noise_a_per_sqrt_hz", "noise_seed", "readout_bits")
 _LATER = {
     "own law": (),
     "quantised": _CODES,
-    "mismatched": tuple(Imperfections.model_fields),
+    "mismatched": tuple(name for name in Imperfections.model_fields if name not in _SIMULATED),
 }
 
 
@@ -34,7 +36,7 @@ class Link:
 
     Parameters
     ----------
-    name : "own law", "quantised", "mismatched" or "circuit".
+    name : "own law", "quantised", "mismatched" or "circuit" (waveforms, noise, read-out).
     rms, largest : of the difference of S from the link before, over the cells compared.
     lock_changes : cells (all of them) whose lock decision changed.
     """
@@ -56,6 +58,8 @@ class Chain:
     Parameters
     ----------
     total_rms : of circuit - closed form over the cells compared.
+    undecided : links whose law did not converge (a network that hardly moves, sources that drift apart): what
+        is said about them and their neighbours is not known.
     compared, in_band : cells compared, and cells left out because a lock decision changed along the chain or
         their distance from the edge is below what codes and mismatch resolve.
     """
@@ -65,6 +69,7 @@ class Chain:
     explained: float
     compared: int
     in_band: int
+    undecided: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -109,7 +114,12 @@ def error_chain(spec: PhaseLayerSpec, design: CircuitDesign, result: SyncResult)
     squares = sum(link.rms**2 for link in links)
     explained = squares / total**2 if total > 0 else float("nan")
     return Chain(
-        links, total, explained, int(kept.sum()), int(np.broadcast_to(cells, kept.shape).sum() - kept.sum())
+        links,
+        total,
+        explained,
+        int(kept.sum()),
+        int(np.broadcast_to(cells, kept.shape).sum() - kept.sum()),
+        tuple(name for name, answer in answers if not answer.settled),
     )
 
 
@@ -118,18 +128,18 @@ def resolution(spec: PhaseLayerSpec, design: CircuitDesign) -> Array:
 
     Half a step of the coupling code and three standard deviations of the coupler, relative to the cell's own
     coupling; three standard deviations of the difference of two free frequencies, relative to its locking
-    strength.
+    strength. Without a coupling nothing is resolved.
     """
-    strength = _strength(spec, design)
-    with np.errstate(divide="ignore"):
-        step = 0.0
-        if design.coupling_bits is not None:
-            step = strength.max() * design.coupling_range / (2.0 * (2 ** (design.coupling_bits - 1) - 1))
-        carrier = 2.0 * np.pi * spec.carrier_hz * spec.time_unit_s
-        frequency = 3.0 * np.sqrt(2.0) * design.frequency_mismatch * carrier
-        if design.frequency_bits is not None:
-            frequency += design.tuning_range * carrier / 2**design.frequency_bits
-        return 3.0 * design.coupling_mismatch + (step + frequency) / strength
+    strength, step = _strength(spec, design), 0.0
+    if design.coupling_bits is not None:
+        step = strength.max() * design.coupling_range / (2.0 * (2 ** (design.coupling_bits - 1) - 1))
+    carrier = 2.0 * np.pi * spec.carrier_hz * spec.time_unit_s
+    frequency = 3.0 * np.sqrt(2.0) * design.frequency_mismatch * carrier
+    if design.frequency_bits is not None:
+        frequency += design.tuning_range * carrier / 2**design.frequency_bits
+    coupled = strength > 0.0
+    relative = np.divide(step + frequency, strength, out=np.zeros_like(strength), where=coupled)
+    return np.where(coupled, 3.0 * design.coupling_mismatch + relative, np.inf)
 
 
 def _strength(spec: PhaseLayerSpec, design: CircuitDesign) -> Array:

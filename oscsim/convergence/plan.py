@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from oscsim.circuits import CircuitDesign
+from oscsim.circuits import CircuitDesign, lower_circuit
+from oscsim.circuits.timing import predicted_cycles
 from oscsim.circuits.validity import safe_strength
 from oscsim.convergence.layers import network_layer, pair_layer
 from oscsim.convergence.row import Row, compare_network, compare_pairs
 from oscsim.convergence.study import Study
-from oscsim.errors import ConfigError
+from oscsim.errors import ConfigError, LoweringError
 from oscsim.phase_reduction import reduce
 from oscsim.result import SyncResult
 from oscsim.spec import PhaseLayerSpec
@@ -30,7 +31,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything a study is going to run, pairs first.
+    """Everything a study is going to run, pairs first; ``cycles`` is what its slowest circuit should need.
 
     >>> plan = Plan.of(CircuitDesign(mu=0.1), (), (0.8,), (8,), seeds=1)
     >>> [round(epsilon, 5) for epsilon in plan.epsilon], len(plan.work)
@@ -41,6 +42,7 @@ class Plan:
     epsilon: tuple[float, ...]
     ratios: tuple[float, ...]
     work: tuple[Work, ...]
+    cycles: float
 
     @classmethod
     def of(
@@ -76,7 +78,21 @@ class Plan:
             for spread in SPREADS
             for seed in range(seeds)
         ]
-        return cls(design, chosen, tuple(ratios), tuple(work))
+        return cls(design, chosen, tuple(ratios), tuple(work), max(_cycles(design, piece) for piece in work))
+
+
+def _cycles(design: CircuitDesign, work: Work) -> float:
+    """Carrier cycles of the slowest circuit of a layer, by its own relaxation rates.
+
+    Raises
+    ------
+    ConfigError
+        the family cannot represent a coupling as strong as this.
+    """
+    try:
+        return float(predicted_cycles(lower_circuit(work.layer, design)).max())
+    except LoweringError as error:
+        raise ConfigError(f"--epsilon: given {work.epsilon:g}, expected less: {error}") from None
 
 
 def _positive(option: str, values: Sequence[float]) -> None:

@@ -31,7 +31,7 @@ class Row:
         with the closed form.
     firm : whether the layer locks as a whole by its exact answer, no cell more sensitive than a condition of
         FIRM_CONDITION: here the strict law is expected.
-    status : how the circuit's run ended.
+    status : how the circuit's run ended, or "own_law_undecided" where its law did not converge.
     """
 
     kind: str
@@ -100,7 +100,7 @@ def compare_network(
         own_locks=float((result.locked == own.locked)[others].mean()),
         closed_locks=float((result.locked == closed.locked)[others].mean()),
         firm=terms.exact and float(terms.condition.max()) <= FIRM_CONDITION,
-        status=str(result.status),
+        status=str(result.status) if own.settled else "own_law_undecided",
     )
 
 

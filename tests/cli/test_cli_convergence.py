@@ -28,7 +28,8 @@ def test_a_family_is_compared_and_its_law_holds(cli, tmp_path) -> None:
     done = cli(
         "convergence", "--family", "lc", "--set", "mu=0.3", "--epsilon", "0.1", "--epsilon", "0.03",
         "--ratio", "0.6", "--ratio", "0.9", "--set", "phase_accuracy=1e-4",
-        "--json", str(tmp_path / "c.json"), "--csv", str(tmp_path / "c.csv"), "--plot", str(tmp_path / "c.png"),
+        "--json", str(tmp_path / "c.json"), "--csv", str(tmp_path / "c.csv"),
+        "--plot", str(tmp_path / "c.png"),
     )  # fmt: skip
     assert done.code == 0, done.err
     content = json.loads((tmp_path / "c.json").read_text())
@@ -60,7 +61,13 @@ def test_what_makes_no_study_is_refused(cli, options: tuple[str, ...], words: st
 def test_too_strong_a_coupling_is_refused_with_the_nearest_valid_choice(cli) -> None:
     done = cli("convergence", "--set", "mu=0.1", "--epsilon", "0.2", "--ratio", "0.5")
     assert done.code == 2
-    assert "collapse" in done.err and "nearest valid" in done.err
+    assert "--epsilon: given 0.2" in done.err and "collapse" in done.err
+
+
+def test_a_study_that_would_take_for_ever_is_refused(cli) -> None:
+    done = cli("convergence", "--epsilon", "1e-6", "--ratio", "0.5")
+    assert done.code == 2
+    assert "--epsilon: given 1e-06" in done.err and "carrier cycles" in done.err
 
 
 def test_run_explains_a_chip(cli, layer: str, tmp_path) -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from oscsim import ExplicitCoupling, FixedOrder, FrequencyCoupling, PhaseLayerSpec, solve
 from oscsim.circuits import CircuitDesign, lower_circuit
+from oscsim.convergence import own_law
 from oscsim.convergence.layers import network_layer, pair_layer
 from oscsim.convergence.order import fit_order
 from oscsim.convergence.own_law import own_answer
@@ -58,6 +59,38 @@ def test_a_sinusoidal_clamped_layer_follows_the_exact_flow(duration: float) -> N
     layer = _random_layer(dynamics="clamped", duration=duration, phase_0=np.zeros((2, 7, 2)))
     own = _own(layer, family="stuart_landau", coupler="transconductance")
     assert np.abs(own.sync - solve(layer).sync).max() < 1e-5
+
+
+def test_slow_driven_oscillators_get_the_time_they_need() -> None:
+    rate = np.ones((2, 7, 2))
+    rate[0, 3] = 1e-4
+    layer = _random_layer(dynamics="clamped", duration=np.inf, phase_0=np.zeros((2, 7, 2)), rate=rate)
+    own = _own(layer, family="stuart_landau", coupler="transconductance")
+    assert own.settled and np.abs(own.sync - solve(layer).sync).max() < 1e-6
+
+
+def test_held_sources_that_drift_apart_give_no_answer() -> None:
+    layer = _random_layer(dynamics="clamped", duration=np.inf)
+    own = _own(layer, family="stuart_landau", coupler="transconductance", frequency_mismatch=1e-3)
+    assert not own.settled
+
+
+@pytest.mark.parametrize(("weak", "settled"), [(0.02, True), (1e-7, False)])
+def test_a_network_with_a_weak_row_is_waited_for_or_said_to_be_undecided(
+    weak: float, settled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_law, "_DOUBLINGS", 1)  # hopeless cases are given up sooner
+    matrix = np.ones((1, 4, 4))
+    matrix[0, 3], matrix[0, :, 3] = weak, weak
+    layer = _random_layer(
+        dynamics="network", coupling=ExplicitCoupling(matrix=matrix), gain=[1.0],
+        omega=np.array([0.1, -0.1, 0.0, 0.0]).reshape(1, 4, 1), order_parameter=FixedOrder(r=[1.0]),
+        theta=np.array([0, 0, 0, 2.0]).reshape(1, 4, 1),
+    )  # fmt: skip
+    own = _own(layer, family="stuart_landau")
+    assert own.settled is settled
+    if settled:
+        assert np.abs(own.sync - solve(layer).sync).max() < 1e-6
 
 
 def _waveform_cosines(layer: PhaseLayerSpec, design: CircuitDesign, cycles: float) -> np.ndarray:
