@@ -49,7 +49,7 @@ class Lowered:
         states = len(circuit.start) * circuit.array.size * len(job.batches)
         connected = (circuit.kappa != 0.0).any()
         cubes = len(job.batches) * circuit.array.size**3 if connected else 0
-        steps = window.cycles * self.config.steps_per_cycle
+        steps = window.cycles * self.config.steps
         return steps * (states * _PER_STATE_S + cubes * _PER_CUBE_S)
 
     def jobs(self, batches: Indices, cycles: Array) -> list["Job"]:
@@ -57,7 +57,7 @@ class Lowered:
         made = []
         for length in np.unique(cycles[batches]):
             together = batches[cycles[batches] == length]
-            numbers = self.config.steps_per_cycle * length * len(self.circuit.start) * self.circuit.array.size
+            numbers = self.config.steps * length * len(self.circuit.start) * self.circuit.array.size
             room = max(1, int(_SAVED / numbers))
             saved_from = max(0.0, length * (1.0 - _SAVED / numbers)) if not self.held else 0.0
             for first in range(0, len(together), room):

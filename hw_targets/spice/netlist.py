@@ -118,7 +118,7 @@ def _coupling_notes(circuit: Circuit, batch: int) -> list[str]:
 def _analysis(circuit: Circuit, config: SpiceConfig, window: Window) -> list[str]:
     cycle = 2.0 * np.pi / circuit.reduction.cycle.frequency * circuit.natural_s
     volt, farad = config.voltage_v, circuit.natural_s / config.impedance_ohm
-    step = cycle / config.steps_per_cycle
+    step = cycle / config.steps
     return [
         f".options method={config.method} reltol={number(config.reltol)} numdgt=12",
         f"+ abstol={number(SMALLEST * volt / config.impedance_ohm)} vntol={number(SMALLEST * volt)}"

@@ -125,7 +125,7 @@ def _simulation(lowered: Lowered, jobs: list[Job]) -> dict[str, Any]:
     return {
         "method": config.method,
         "reltol": config.reltol,
-        "largest_step_s": 1.0 / (lowered.carrier_hz * config.steps_per_cycle),
+        "largest_step_s": 1.0 / (lowered.carrier_hz * config.steps),
         "amplitudes_settle_cycles": lowered.skip,
         "duration_cycles": jsonable_float(lowered.end),
         "oscillator_cycles": sum(j.window.cycles * len(j.batches) for j in jobs) * lowered.circuit.array.size,

@@ -136,6 +136,6 @@ def _show_chain(out: Output, chain: Chain, imperfect: bool) -> None:
     )
     if chain.undecided:
         say(
-            f"the law of {', '.join(chain.undecided)} did not converge (a network that hardly moves, or sources "
-            "that drift apart): these steps and their neighbours are not known"
+            f"the law of {', '.join(chain.undecided)} did not converge (a network that hardly moves, or "
+            "sources that drift apart): these steps and their neighbours are not known"
         )

@@ -20,7 +20,8 @@ PAIRS = [
     ({"family": "stuart_landau"}, -1.0, 1e-6),
     ({"family": "ring"}, 1.0, 1e-4),
     ({"family": "ring", "coupler": "resistor", "stages": 5}, -1.0, 1e-3),
-    ({"family": "relaxation"}, 1.0, 1e-3),
+    ({"family": "relaxation"}, 1.0, 5e-4),
+    ({"family": "relaxation", "discharge": 2.0}, 1.0, 5e-4),
 ]
 
 
