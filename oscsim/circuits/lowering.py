@@ -9,7 +9,7 @@ from oscsim.circuits.circuit import Circuit
 from oscsim.circuits.couplers import built_couplers
 from oscsim.circuits.design import CircuitDesign
 from oscsim.circuits.topology import wired
-from oscsim.circuits.validity import check_clock, check_reciprocal, check_validity
+from oscsim.circuits.validity import check_clock, check_delay, check_reciprocal, check_validity
 from oscsim.oscillators.oscillator import Oscillator
 from oscsim.phase_reduction.reduction import Reduction, reduce
 from oscsim.spec import PhaseLayerSpec
@@ -27,9 +27,10 @@ def lower_circuit(spec: PhaseLayerSpec, design: CircuitDesign) -> Circuit:
     ------
     LoweringError
         coupling too strong or detuning too large for the family, or a reciprocal coupler for a coupling that
-        is not; the message says the nearest valid choice.
+        is not, or a coupling delay beyond what an all-pass delays; the message says the nearest valid choice.
     """
     check_clock(spec, design)
+    check_delay(design, spec.carrier_hz)
     reduction = reduce(design.oscillator())
     wanted_array = oscillator_array(spec, design.distinct, design.cell_clock == "own")
     check_reciprocal(reduction.oscillator, wanted_array)

@@ -17,6 +17,9 @@ from oscsim.spec import PhaseLayerSpec
 LARGEST_SAFE, LARGEST = 0.35, 1.0
 # A fast amplitude does not help for ever: above this the averaging over a turn is itself in doubt.
 LARGEST_STRENGTH = 0.3
+# A first-order all-pass of a delay turns the carrier by 2 atan(w delay/2): 7 % less than a delay at 1 rad,
+# and never more than half a turn.
+LARGEST_DELAY = 1.0
 
 
 class CircuitWarning(UserWarning):
@@ -46,6 +49,24 @@ def check_clock(spec: PhaseLayerSpec, design: CircuitDesign) -> None:
         raise LoweringError(
             f"cell_clock: given own for {spec.dynamics} dynamics, whose oscillators share one time; expected "
             "layer; leave it out"
+        )
+
+
+def check_delay(design: CircuitDesign, carrier_hz: float) -> None:
+    """Couplers delay by an all-pass, which is a delay only for short ones.
+
+    Raises
+    ------
+    LoweringError
+        the carrier would turn by more than LARGEST_DELAY within ``coupling_delay_s``.
+    """
+    turned = 2.0 * np.pi * carrier_hz * design.coupling_delay_s
+    if turned > LARGEST_DELAY:
+        raise LoweringError(
+            f"coupling_delay_s: given {design.coupling_delay_s:g}, in which a carrier of {carrier_hz:g} Hz "
+            f"turns by {turned:.3g} rad; expected at most {LARGEST_DELAY:g} rad "
+            f"({LARGEST_DELAY / (2.0 * np.pi * carrier_hz):.3g} s): a first-order all-pass is a delay only "
+            "up to there; choose a shorter delay, or take whole turns of the carrier off it"
         )
 
 

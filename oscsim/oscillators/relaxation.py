@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 from oscsim.errors import ConfigError
 from oscsim.oscillators.oscillator import Array, Oscillator
 
+# Faster comparators make the equations stiff: the limit cycle takes a time that grows as 1/tau (measured: 2 s
+# at 1e-2, 23 s at 1e-4 on one core), and every simulator has to step as finely as the comparator switches.
+_FASTEST_COMPARATOR = 1e-3
+
 
 @dataclass(frozen=True)
 class Relaxation(Oscillator):
@@ -27,7 +31,7 @@ class Relaxation(Oscillator):
     threshold : distance of either threshold from the middle, in units of the supply, below 0.45.
     discharge : speed of discharging relative to charging.
     comparator_gain : g, per unit of the supply.
-    comparator_time : tau in units of R C; it follows the tuning.
+    comparator_time : tau in units of R C, at least 1e-3 (faster ones are too stiff); it follows the tuning.
     coupler : "resistor", or an ideal one-way "transconductance".
 
     Raises
@@ -54,6 +58,12 @@ class Relaxation(Oscillator):
                 f"threshold: given {self.threshold:g}, expected more than 0 and less than 0.45 of the supply"
             )
         self.check_positive("discharge", "comparator_gain", "comparator_time")
+        if self.comparator_time < _FASTEST_COMPARATOR:
+            raise ConfigError(
+                f"comparator_time: given {self.comparator_time:g} of R C, expected at least "
+                f"{_FASTEST_COMPARATOR:g}: a faster comparator makes the equations too stiff to simulate, "
+                "and hardly changes the waveform; choose a larger one"
+            )
         self.check_coupler()
 
     @cached_property

@@ -167,6 +167,8 @@ def test_ignored_or_impossible_options_are_refused():
         plan(layer(time_unit_s=1e-9))
     with pytest.raises(LoweringError, match="steps per cycle"):
         plan(layer(), coupling_delay_s=1e-15)
+    with pytest.raises(LoweringError, match="all-pass is a delay only up to"):
+        plan(layer(), coupling_delay_s=1e-3)
 
 
 @pytest.mark.parametrize(("unit", "options"), [

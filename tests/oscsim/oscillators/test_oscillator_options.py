@@ -79,6 +79,7 @@ def test_only_a_resistor_loads():
         (lambda: Relaxation(threshold=0.45), "threshold: given 0.45"),
         (lambda: Relaxation(discharge=-1.0), "discharge: given -1"),
         (lambda: Relaxation(comparator_time=float("inf")), "comparator_time: given inf"),
+        (lambda: Relaxation(comparator_time=1e-5), "comparator_time: given 1e-05 of R C, expected at"),
         (lambda: Relaxation(coupler="inverter"), "for family relaxation"),
         (lambda: StuartLandau(shear=float("nan")), "shear: given nan"),
         (lambda: StuartLandau(coupler="wire"), "for family stuart_landau"),
