@@ -85,7 +85,8 @@ def _run_pairs(spec: PhaseLayerSpec, lowered: Lowered) -> tuple[Reading, float]:
     while len(pending):
         for job in lowered.jobs(pending, cycles):
             last = job.window.cycles >= most
-            seen = read_cells(lowered.circuit, simulate_job(spec, lowered, job), lowered.skip, last)
+            record = simulate_job(spec, lowered, job)
+            seen = read_cells(lowered.circuit, job.batches, record, lowered.skip, last)
             # collapse is final only at the end: amplitudes may still be recovering from the start
             fresh = seen.settled | seen.turning | (seen.collapsed & last)
             cells.put(job.batches[fresh], seen.take(fresh))

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from oscsim.beat_average import WOBBLE_TURNS
+from oscsim.beat_average import FEWEST_TURNS, WOBBLE_TURNS
 from oscsim.circuits.averages import beat_means, rest_distance, turns
 from oscsim.circuits.circuit import Circuit
+from oscsim.circuits.rates import RELAXATIONS
 from oscsim.circuits.recorder import PhaseRecord
+from oscsim.circuits.timing import pair_rates
 from oscsim.tolerance import AVERAGING_CAP, LOCK_THRESHOLD
 
 Array = NDArray[np.float64]
@@ -72,11 +74,29 @@ def average_tolerance(circuit: Circuit, last: bool) -> float:
     return max(_AVERAGE_FACTOR * circuit.design.phase_accuracy, _NOISY_AVERAGE if noisy(circuit) else 0.0)
 
 
-def read_cells(circuit: Circuit, record: PhaseRecord, skip: float, last: bool) -> CellReadings:
-    """Rest, turns and amplitudes of the pairs that are the batches of a record.
+def long_enough(circuit: Circuit, batches: Indices, cycles: float) -> Mask:
+    """(b,) whether pairs have run for several times 1/rate: before that rest and slow motion look the same.
+
+    A pair without coupler whose oscillators are equal as built has no rate and rests at its start.
+    """
+    rate, _ = pair_rates(circuit)
+    idle = ~circuit.kappa[circuit.matrix].any(axis=(1, 2)) & (np.ptp(circuit.capacitance, axis=1) == 0.0)
+    if circuit.drive is not None:
+        idle &= (np.ptp(circuit.drive, axis=2) == 0.0).all(axis=0)
+    if circuit.design.frequency_bits is None:  # otherwise the codes decide which frequencies are equal
+        idle &= np.ptp(circuit.array.detuning, axis=1) == 0.0
+    enough = cycles * circuit.reduction.cycle.period * rate >= RELAXATIONS
+    return (idle | enough)[batches]
+
+
+def read_cells(
+    circuit: Circuit, batches: Indices, record: PhaseRecord, skip: float, last: bool
+) -> CellReadings:
+    """Rest, turns and amplitudes of pairs.
 
     Parameters
     ----------
+    batches : which of the circuit's the record is of.
     skip : carrier cycles that amplitudes take and that no average may contain.
     last : whether time is up.
     """
@@ -88,12 +108,14 @@ def read_cells(circuit: Circuit, record: PhaseRecord, skip: float, last: bool) -
     moving = late.phase[..., 0] - late.phase[..., 1]
     mean, change = beat_means(moving, phasor, noisy(circuit))
     made, averaged = np.abs(turns(moving)), change <= average_tolerance(circuit, last)
+    enough = long_enough(circuit, batches, float(record.cycles[-1]))
     if noisy(circuit):
-        settled = averaged & (made < WOBBLE_TURNS) & (np.abs(mean) >= LOCK_THRESHOLD)
+        settled = averaged & enough & (made < WOBBLE_TURNS) & (np.abs(mean) >= LOCK_THRESHOLD)
         # when time is up an average under noise is what there is, however good; its change says how good
-        turning, cosine = (averaged | last) & ~settled, mean.real
+        turning = (averaged | last) & ~settled & (enough | (made >= FEWEST_TURNS))
+        cosine = mean.real
     else:
-        settled = rest_distance(psi, accuracy) <= accuracy
+        settled = enough & (rest_distance(psi, accuracy) <= accuracy)
         turning = averaged & ~settled & (made > WOBBLE_TURNS)
         cosine = np.where(settled, np.cos(seen.phase[-1, :, 0] - seen.phase[-1, :, 1]), mean.real)
     collapsed = record.amplitude.min(axis=1) < COLLAPSED

@@ -7,6 +7,7 @@ from oscsim import pair_terms
 from oscsim.circuits.averages import beat_means, rest_distance
 from oscsim.circuits.cell_readings import COLLAPSED, average_tolerance, noisy
 from oscsim.circuits.circuit import Circuit
+from oscsim.circuits.rates import RELAXATIONS
 from oscsim.circuits.readout import Reading, collapse_note
 from oscsim.circuits.recorder import PhaseRecord, quantised
 from oscsim.result import SyncStatus
@@ -30,11 +31,12 @@ def clamped_reading(
     if noisy(circuit) and not timed:
         flat = phase[-len(record.since(skip).cycles) :].reshape(len(record.since(skip).cycles), -1)
         mean, change = beat_means(flat, np.exp(1j * flat))
-        settled = change <= average_tolerance(circuit, last)
+        settled = (change <= average_tolerance(circuit, last)) & _long_enough(circuit, record).ravel()
         final, change = (flat[-1] + np.angle(mean * np.exp(-1j * flat[-1]))), float(change.max())
         final = final.reshape(phase.shape[1:])
     else:
-        settled, final, change = moved <= circuit.design.phase_accuracy, phase[-1], 0.0
+        settled = (moved <= circuit.design.phase_accuracy) & _long_enough(circuit, record)
+        final, change = phase[-1], 0.0
     collapsed = record.amplitude < COLLAPSED
     done = bool((settled.all() or (timed and last)) and not collapsed.any())
     if not done:
@@ -42,6 +44,18 @@ def clamped_reading(
     if collapsed.any():
         notes.append(collapse_note(int(collapsed.sum()), "oscillators"))
     return _clamped(spec, circuit, final, done, tuple(notes), change)
+
+
+def _long_enough(circuit: Circuit, record: PhaseRecord) -> NDArray[np.bool_]:
+    """(B, n) whether oscillators have run for several times 1/rate, ``|sum_j kappa_ij b_1 exp(i theta_j)|``.
+
+    What nothing drives, or drives that cancel, has no rate and stays where it is.
+    """
+    couplers = circuit.kappa[circuit.matrix]
+    drive = np.abs(np.matmul(couplers, np.exp(1j * circuit.array.start)[..., None])[..., 0])
+    elapsed = float(record.cycles[-1]) * circuit.reduction.cycle.period
+    driven = drive > 1e-12 * np.abs(couplers).sum(axis=2)
+    return ~driven | (elapsed * drive * circuit.reduction.coupling.strength >= RELAXATIONS)
 
 
 def _clamped(

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oscsim.circuits.circuit import Circuit
+from oscsim.circuits.rates import drift_rates
 from oscsim.circuits.validity import LARGEST_SAFE, LARGEST_STRENGTH, rounded_up
 from oscsim.errors import LoweringError
 from oscsim.oscillators.stuart_landau import StuartLandau
@@ -121,7 +122,8 @@ def predicted_cycles(circuit: Circuit) -> Array:
 
     pair: ``ln(distance/accuracy)/lambda`` with ``lambda = sqrt(a^2 - d^2)`` (locked; a = the peak of the own
     coupling function), or BEATS beats ``2 pi/sqrt(d^2 - a^2)``. Others: the duration, or the same logarithm
-    over the weakest row of couplers. Amplitudes take ``ln(1/accuracy)/contraction`` before that.
+    over the weakest row of couplers; parts of a network that no coupler joins take BEATS beats. Amplitudes
+    take ``ln(1/accuracy)/contraction`` before that.
     """
     reduction, period = circuit.reduction, circuit.reduction.cycle.period
     decay = np.log(2.0 * np.pi / circuit.design.phase_accuracy)
@@ -133,8 +135,10 @@ def predicted_cycles(circuit: Circuit) -> Array:
             return transient + np.where(rate > 0.0, turn / np.maximum(rate, 1e-300), 0.0) / period
     rows = np.abs(circuit.kappa).sum(axis=2)[circuit.matrix] * reduction.coupling.strength
     weakest = np.where(rows > 0.0, rows, np.inf).min(axis=1)
-    needed = transient + np.where(np.isfinite(weakest), decay / weakest, 0.0) / period
-    return needed
+    longest = np.where(np.isfinite(weakest), decay / weakest, 0.0)
+    if circuit.array.dynamics == "network":
+        longest = np.maximum(longest, 2.0 * np.pi * BEATS / drift_rates(circuit))
+    return transient + longest / period
 
 
 def late(circuit: Circuit, end: float) -> tuple[str, ...]:
@@ -150,7 +154,7 @@ def late(circuit: Circuit, end: float) -> tuple[str, ...]:
         return ()
     ways = [f"max_cycles={rounded_up(float(needed.max())):g}"]
     room = LARGEST_SAFE * min(circuit.reduction.contraction, LARGEST_STRENGTH) / max(circuit.strength, 1e-300)
-    if room > 1.1:
+    if room > 1.1 and circuit.strength > 0.0:
         ways.append(f"a time unit up to {room:.2g} times shorter")
     if circuit.array.dynamics == "pair" and design.cell_clock == "layer":
         ways.append("cell_clock=own, which lets weak cells settle as soon as strong ones")

@@ -15,7 +15,7 @@ def run_class(lowering: CircuitLowering, part: BatchClass) -> tuple[CellReadings
     cells = CellReadings.unread(len(part.batches))
 
     def judge(last: bool) -> bool:
-        seen = read_cells(lowering.circuit, simulation.record(), lowering.skip, last)
+        seen = read_cells(lowering.circuit, part.batches, simulation.record(), lowering.skip, last)
         # collapse is final only at the end: amplitudes may still be recovering from the start
         fresh = ~cells.done & (seen.settled | seen.turning | (seen.collapsed & last))
         cells.put(fresh, seen.take(fresh))

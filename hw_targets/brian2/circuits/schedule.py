@@ -14,6 +14,9 @@ Indices = NDArray[np.int64]
 
 # A class of batches needs this many cycles, or twice that, four times, ...
 _FIRST_CLASS = 16.0
+# A clamped layer that ends before these carrier cycles is read at that moment, one reading per step: averages
+# over three cycles around the end would need some from before the start.
+_MOMENT = 4.0
 # Readings a decision needs at least (two stretches of an eighth, a smooth window), and moments, relative to
 # the predicted duration, at which a run looks at its data.
 _FEWEST_READINGS = 24
@@ -64,12 +67,15 @@ class BatchClass:
 def clock(circuit: Circuit, config: CircuitConfig, end: float) -> Clock:
     """Steps from the wanted accuracy, or the given ones.
 
-    ``end`` is the layer's duration in carrier cycles; in a turning frame a finite one ends on a step.
+    ``end`` is the layer's duration in carrier cycles; in a turning frame, and where it is a few cycles only,
+    a finite one ends on a step.
     """
     given = config.steps_per_cycle
     if config.family != "stuart_landau":
         steps = int(given) if given is not None else timing.steps_per_cycle(circuit)
-        return Clock(steps, 1.0, timing.SAMPLES_PER_CYCLE)
+        if not 0.0 < end < _MOMENT:
+            return Clock(steps, 1.0, timing.SAMPLES_PER_CYCLE)
+        return Clock(1, float(end / np.ceil(end * steps - 1e-9)), 1)
     step = 1.0 / given if given is not None else timing.rotating_step(circuit)
     if np.isfinite(end) and 0.0 < end <= config.max_cycles:
         step = end / np.ceil(end / step - 1e-9)

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from hw_targets.registry import get_target
 from oscsim import ExplicitCoupling, FrequencyCoupling, PhaseLayerSpec, SyncStatus, compare, solve
+from oscsim.circuits import lower_circuit
 from oscsim.errors import LoweringError
 from oscsim.phase import circular_distance
 from oscsim.target import ConvergenceWarning
@@ -158,3 +160,64 @@ def test_small_layers(count):
         result = run(spec, family="stuart_landau", coupler="transconductance")
         assert result.status is SyncStatus.SETTLED
         assert compare(result, solve(spec)).status == "conforms", dynamics
+
+
+def few(matrix, omega, theta, epsilon=0.01):
+    """A network of a single head and channel."""
+    return PhaseLayerSpec(
+        omega=np.reshape(omega, (1, -1, 1)).astype(float),
+        theta=np.reshape(theta, (1, -1, 1)).astype(float),
+        coupling=ExplicitCoupling([matrix]),
+        gain=[1.0],
+        dynamics="network",
+        time_unit_s=unit(epsilon),
+        carrier_hz=CARRIER,
+    )
+
+
+SLOW_NETWORKS = {
+    "uncoupled token": ([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [0, 0, 3e-4], [0, 0.1, 2]),
+    "weak coupler": ([[1.0, 1e-3], [1e-3, 1.0]], [0, 0], [0, 2]),
+    "weak coupler and detuning": ([[1.0, 1e-4], [1e-4, 1.0]], [0, 1e-3], [0, 0]),
+    "no coupler": ([[1.0, 0.0], [0.0, 1.0]], [0, 2e-4], [0, 0]),
+}
+
+
+@pytest.mark.parametrize("target", ["circuit", "spice"])
+@pytest.mark.parametrize("case", SLOW_NETWORKS)
+def test_slow_motion_is_neither_rest_nor_average(case, target):
+    spec, made = few(*SLOW_NETWORKS[case]), get_target(target)
+    options = {"max_cycles": 100.0} if target == "spice" else {"max_cycles": 200.0, "family": "stuart_landau"}
+    lowered = made.lower(spec, made.config(**options))
+    assert any("expected to settle" in warning for warning in lowered.plan["circuit"]["warnings"])
+    with pytest.warns(ConvergenceWarning, match="1 of 1 networks neither at rest nor averaged"):
+        result = lowered.run()
+    assert result.status is SyncStatus.NOT_CONVERGED
+
+
+def test_equal_oscillators_without_couplers_stay_where_they_are():
+    result = run(few(np.eye(3), [0, 0, 0], [0, 1, 2]), mu=0.3, max_cycles=200.0)
+    assert result.status is SyncStatus.SETTLED and result.locked.all()
+
+
+def test_clamped_slow_motion_is_no_rest():
+    spec = clamped(rate=np.full((1, 5, 2), 1e-6))
+    with pytest.warns(ConvergenceWarning, match="10 oscillators were still moving"):
+        result = run(spec, family="stuart_landau", coupler="transconductance", max_cycles=200.0)
+    assert result.status is SyncStatus.NOT_CONVERGED
+
+
+@pytest.mark.parametrize("cycles", [0.01, 0.5, 1.5, 3.9])
+def test_clamped_moment_within_a_few_cycles(cycles):
+    """The limit-cycle phase at that moment, relative to the held: an accurate run of the same circuit."""
+    spec = clamped(duration=cycles * 2 * np.pi * 0.02, rate=None)
+    lowered = TARGET.lower(spec, TARGET.config(mu=0.1, coupler="transconductance"))
+    made = lower_circuit(spec, TARGET.config(mu=0.1, coupler="transconductance"))
+    exact = solve_ivp(
+        lambda _, x: made.flow(x.reshape(made.start.shape)).ravel(),
+        (0.0, cycles * made.reduction.cycle.period), made.start.ravel(), method="DOP853", rtol=1e-9,
+    )  # fmt: skip
+    phase = made.reduction.phase(exact.y[:, -1].reshape(made.start.shape))
+    turned = phase[:, 5:] - made.array.start[:, 5:]
+    expected = (phase[:, :5] - turned[:, :1]).T.reshape(1, 5, 2)
+    assert np.all(circular_distance(lowered.run().phase, expected) < 2e-4)

@@ -125,6 +125,23 @@ def test_what_has_not_settled_is_said():
     assert not result.locked[:, 0, 1].any()
 
 
+@pytest.mark.parametrize(("d", "j"), [(0.0, 1e-9), (1e-9, 0.0), (2e-9, 1e-9)])
+def test_slow_pairs_are_neither_at_rest_nor_turning(d, j):
+    spec = layer([0.0], 0.03, j).replace(
+        omega=np.array([[[0.0], [d]]]), psi_0=np.array([[[0.0, 1.0], [1.0, 0.0]]]),
+        coupling=ExplicitCoupling([[[1.0, j], [j, 1.0]]]),
+    )  # fmt: skip
+    with pytest.warns(ConvergenceWarning, match="1 circuits neither at rest nor averaged"):
+        result = TARGET.lower(spec, TARGET.config(family="stuart_landau", max_cycles=400.0)).run()
+    assert result.status is SyncStatus.NOT_CONVERGED and not result.locked[0, 0, 1]
+
+
+def test_equal_pairs_without_coupler_rest():
+    spec = layer([0.0], 0.03).replace(coupling=ExplicitCoupling([np.eye(2)]))
+    result = TARGET.lower(spec, TARGET.config(mu=0.3, max_cycles=400.0)).run()
+    assert result.status is SyncStatus.SETTLED and result.locked.all()
+
+
 def test_collapsed_amplitudes_are_no_decision():
     """Coupling as strong as the contraction: an unlocked pair loses its amplitude [the range LC refuses]."""
     with pytest.warns(ConvergenceWarning, match="amplitude collapsed"):
