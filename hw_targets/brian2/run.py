@@ -3,13 +3,11 @@
 import gc
 import platform
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
 
-import numpy as np
 from brian2 import prefs
 
 from hw_targets.brian2.clamped_circuit import run_clamped
@@ -18,11 +16,11 @@ from hw_targets.brian2.network_circuit import run_network
 from hw_targets.brian2.outcome import Outcome
 from hw_targets.brian2.pair_circuit import run_pair
 from hw_targets.brian2.plan import Lowered
+from oscsim.conclusion import concluded
 from oscsim.errors import TargetRunError
-from oscsim.readout import attend, row_weights
-from oscsim.result import Provenance, SyncResult, SyncStatus
+from oscsim.result import Provenance, SyncResult
 from oscsim.spec import PhaseLayerSpec
-from oscsim.target import ConvergenceWarning, Plan
+from oscsim.target import Plan
 
 _RUN: dict[str, Callable[[PhaseLayerSpec, Any], Outcome]] = {
     "pair": run_pair,
@@ -45,26 +43,8 @@ def run_layer(spec: PhaseLayerSpec, config: Brian2Config, plan: Plan, lowered: L
             outcome = _RUN[spec.dynamics](spec, lowered)
         except Exception as error:  # whatever Brian2 raises
             raise TargetRunError(f"target 'brian2': {type(error).__name__}: {error}") from error
-    finite = np.isfinite(outcome.sync).all() and (outcome.phase is None or np.isfinite(outcome.phase).all())
-    status = outcome.status if finite else SyncStatus.FAILED
-    if status in (SyncStatus.NOT_CONVERGED, SyncStatus.FAILED):
-        warnings.warn(
-            f"target 'brian2': {status} ({'; '.join(outcome.notes)})", ConvergenceWarning, stacklevel=3
-        )
-    weights = row_weights(outcome.sync, outcome.locked, spec.dynamics)
-    return SyncResult(
-        sync=outcome.sync,
-        locked=outcome.locked,
-        weights=weights,
-        order_parameter=outcome.order_parameter,
-        output=attend(weights, spec.values),
-        phase=outcome.phase,
-        status=status,
-        provenance=_provenance(spec, config, plan, outcome, time.perf_counter() - begin),
-        accuracy=outcome.accuracy,
-        trajectory=outcome.trajectory,
-        times=outcome.times,
-    )
+    provenance = _provenance(spec, config, plan, outcome, time.perf_counter() - begin)
+    return concluded(spec, outcome, provenance, outcome.accuracy, outcome.trajectory, outcome.times)
 
 
 def _provenance(

@@ -2,7 +2,6 @@
 
 import platform
 import time
-import warnings
 from dataclasses import replace
 from importlib import metadata
 
@@ -19,10 +18,10 @@ from oscsim.circuits.clamped_readout import clamped_reading
 from oscsim.circuits.network_readout import network_reading
 from oscsim.circuits.readout import Reading, pair_reading
 from oscsim.circuits.recorder import PhaseRecord
-from oscsim.readout import attend, row_weights
-from oscsim.result import Provenance, SyncResult, SyncStatus
+from oscsim.conclusion import concluded
+from oscsim.result import Provenance, SyncResult
 from oscsim.spec import PhaseLayerSpec
-from oscsim.target import ConvergenceWarning, Plan
+from oscsim.target import Plan
 from oscsim.tolerance import with_average
 
 
@@ -37,36 +36,22 @@ def run_layer(spec: PhaseLayerSpec, plan: Plan, lowered: Lowered) -> SyncResult:
     begin = time.perf_counter()
     run = _run_pairs if spec.dynamics == "pair" else _run_channels
     reading, cycles = run(spec, lowered)
-    finite = np.isfinite(reading.sync).all() and (reading.phase is None or np.isfinite(reading.phase).all())
-    status = reading.status if finite else SyncStatus.FAILED
     notes = (*lowered.circuit.warnings, f"carrier cycles simulated: up to {cycles:g}", *reading.notes)
-    if status in (SyncStatus.NOT_CONVERGED, SyncStatus.FAILED):
-        warnings.warn(f"target 'spice': {status} ({'; '.join(notes)})", ConvergenceWarning, stacklevel=3)
-    weights = row_weights(reading.sync, reading.locked, spec.dynamics)
-    return SyncResult(
-        sync=reading.sync,
-        locked=reading.locked,
-        weights=weights,
-        order_parameter=reading.order_parameter,
-        output=attend(weights, spec.values),
-        phase=reading.phase,
-        status=status,
-        provenance=Provenance(
-            source="spice",
-            spec_digest=spec.digest,
-            plan_digest=plan.digest,
-            settings=lowered.config.model_dump(),
-            versions={
-                PROGRAM: version() or "",
-                "numpy": metadata.version("numpy"),
-                "python": platform.python_version(),
-            },
-            seeds=lowered.config.seeds,
-            notes=notes,
-            wall_s=time.perf_counter() - begin,
-        ),
-        accuracy=with_average(lowered.accuracy, reading.change),
+    provenance = Provenance(
+        source="spice",
+        spec_digest=spec.digest,
+        plan_digest=plan.digest,
+        settings=lowered.config.model_dump(),
+        versions={
+            PROGRAM: version() or "",
+            "numpy": metadata.version("numpy"),
+            "python": platform.python_version(),
+        },
+        seeds=lowered.config.seeds,
+        notes=notes,
+        wall_s=time.perf_counter() - begin,
     )
+    return concluded(spec, reading, provenance, with_average(lowered.accuracy, reading.change))
 
 
 def simulate_job(spec: PhaseLayerSpec, lowered: Lowered, job: Job) -> PhaseRecord:

@@ -89,7 +89,10 @@ class Circuit:
     @property
     def coupling(self) -> CouplingFunction:
         """Coupling function of the family behind the delay: harmonic n is 2 atan(n w delay/2) late."""
-        coupling = self.reduction.coupling
+        return self.delayed(self.reduction.coupling)
+
+    def delayed(self, coupling: CouplingFunction) -> CouplingFunction:
+        """A coupling function behind the all-passes of this circuit's couplers."""
         if self.delay == 0.0:
             return coupling
         n = np.arange(len(coupling.coefficients))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oscsim.circuits.circuit import Circuit
+from oscsim.circuits.lowering import loading_shift
 from oscsim.circuits.rates import drift_rates
 from oscsim.circuits.validity import LARGEST_SAFE, LARGEST_STRENGTH, rounded_up
 from oscsim.errors import LoweringError
@@ -175,10 +176,7 @@ def pair_rates(circuit: Circuit) -> tuple[Array, NDArray[np.bool_]]:
     coupling, couplers = circuit.coupling, circuit.kappa[circuit.matrix]
     grid = np.linspace(0.0, 2.0 * np.pi, 721)
     a = np.abs(couplers[:, 0, 1] + couplers[:, 1, 0]) * float(np.abs(coupling.odd(grid)).max())
-    loaded = (
-        np.abs(couplers).sum(axis=2) * coupling.shift + couplers.sum(axis=2) * coupling.coefficients[0].real
-    )
-    free = circuit.detuning + loaded
+    free = circuit.detuning + loading_shift(circuit.reduction, couplers)
     d = np.abs(free[:, 0] - free[:, 1])
     return np.sqrt(np.abs((a - d) * (a + d))), a >= d
 

@@ -10,6 +10,7 @@ from oscsim import pair_terms
 from oscsim.circuits import CircuitDesign, lower_circuit, oscillator_array
 from oscsim.circuits.imperfections import Imperfections
 from oscsim.convergence.own_law import own_answer
+from oscsim.convergence.row import rms
 from oscsim.errors import ConfigError
 from oscsim.reference import solve
 from oscsim.result import SyncResult
@@ -90,7 +91,7 @@ def error_chain(spec: PhaseLayerSpec, design: CircuitDesign, result: SyncResult)
     terms = closed.conditioning
     assert terms is not None  # solve always sets it; narrows the type
     answers = [
-        (name, own_answer(spec, lower_circuit(spec, _only(design, kept)))) for name, kept in _LATER.items()
+        (name, own_answer(spec, lower_circuit(spec, design.only(kept)))) for name, kept in _LATER.items()
     ]
     sync = [closed.sync, *(answer.sync for _, answer in answers), result.sync]
     locked = [closed.locked, *(answer.locked for _, answer in answers), result.locked]
@@ -102,7 +103,7 @@ def error_chain(spec: PhaseLayerSpec, design: CircuitDesign, result: SyncResult)
     links = tuple(
         Link(
             name,
-            _rms((after - before)[kept]),
+            rms((after - before)[kept]),
             float(np.abs(after - before)[kept].max(initial=0.0)),
             int((locks != before_locks)[:, cells].sum()),
         )
@@ -110,7 +111,7 @@ def error_chain(spec: PhaseLayerSpec, design: CircuitDesign, result: SyncResult)
             names, sync[:-1], sync[1:], locked[:-1], locked[1:], strict=True
         )
     )
-    total = _rms((result.sync - closed.sync)[kept])
+    total = rms((result.sync - closed.sync)[kept])
     squares = sum(link.rms**2 for link in links)
     explained = squares / total**2 if total > 0 else float("nan")
     return Chain(
@@ -149,14 +150,3 @@ def _strength(spec: PhaseLayerSpec, design: CircuitDesign) -> Array:
     array = oscillator_array(spec, own_clock=design.cell_clock == "own")
     pull = 2.0 * np.abs(array.pull[array.matrix, 0, 1])
     return np.where(array.cell >= 0, pull[array.cell], 0.0)
-
-
-def _only(design: CircuitDesign, kept: tuple[str, ...]) -> CircuitDesign:
-    """The design with every imperfection but the ``kept`` ones taken away."""
-    perfect = Imperfections()
-    gone = {name: getattr(perfect, name) for name in Imperfections.model_fields if name not in kept}
-    return CircuitDesign(**{**{name: getattr(design, name) for name in CircuitDesign.model_fields}, **gone})
-
-
-def _rms(values: Array) -> float:
-    return float(np.sqrt(np.mean(np.square(values)))) if values.size else 0.0

@@ -105,5 +105,5 @@ def compare_network(
 
 
 def rms(values: Sequence[float] | Array) -> float:
-    """Root of the mean square."""
-    return float(np.sqrt(np.mean(np.square(values))))
+    """Root of the mean square, 0 of nothing."""
+    return float(np.sqrt(np.mean(np.square(values)))) if len(values) else 0.0

@@ -46,11 +46,8 @@ def pulls(circuit: Circuit) -> tuple[Array, Indices]:
 
 def transmitted(circuit: Circuit, sine: bool) -> CouplingFunction:
     """Coupling function through this chip's couplers: delayed, and only its fundamental sine for ``sine``."""
-    coupling, delay = circuit.reduction.coupling, circuit.design.coupling_delay_s
-    if sine:
-        coupling = CouplingFunction(np.array([0.0, -0.5j * coupling.strength]), 0.0)
-    if not delay:
-        return coupling
-    # the couplers' first-order all-pass delays harmonic n by 2 atan(n w tau/2) (docs/circuits.md)
-    turn = circuit.reduction.cycle.frequency * delay / circuit.natural_s
-    return coupling.delayed(2.0 * np.arctan(0.5 * turn * np.arange(len(coupling.coefficients))))
+    if not sine:
+        return circuit.coupling
+    return circuit.delayed(
+        CouplingFunction(np.array([0.0, -0.5j * circuit.reduction.coupling.strength]), 0.0)
+    )

@@ -2,10 +2,7 @@
 
 import platform
 import time
-import warnings
 from importlib import metadata
-
-import numpy as np
 
 from hw_targets.brian2.circuits.clamped import run_clamped
 from hw_targets.brian2.circuits.config import CircuitConfig
@@ -14,11 +11,11 @@ from hw_targets.brian2.circuits.network import run_network
 from hw_targets.brian2.circuits.outcome import Outcome
 from hw_targets.brian2.circuits.pairs import run_pairs
 from hw_targets.brian2.run import numpy_codegen
+from oscsim.conclusion import concluded
 from oscsim.errors import TargetRunError
-from oscsim.readout import attend, row_weights
-from oscsim.result import Provenance, SyncResult, SyncStatus
+from oscsim.result import Provenance, SyncResult
 from oscsim.spec import PhaseLayerSpec
-from oscsim.target import ConvergenceWarning, Plan
+from oscsim.target import Plan
 
 _RUN = {"pair": run_pairs, "clamped": run_clamped, "network": run_network}
 
@@ -39,26 +36,8 @@ def run_layer(
             outcome = _RUN[spec.dynamics](spec, lowered)
         except Exception as error:  # whatever Brian2 raises
             raise TargetRunError(f"target 'circuit': {type(error).__name__}: {error}") from error
-    reading = outcome.reading
-    finite = np.isfinite(reading.sync).all() and (reading.phase is None or np.isfinite(reading.phase).all())
-    status = reading.status if finite else SyncStatus.FAILED
-    if status in (SyncStatus.NOT_CONVERGED, SyncStatus.FAILED):
-        text = f"target 'circuit': {status} ({'; '.join(outcome.notes)})"
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)
-    weights = row_weights(reading.sync, reading.locked, spec.dynamics)
-    return SyncResult(
-        sync=reading.sync,
-        locked=reading.locked,
-        weights=weights,
-        order_parameter=reading.order_parameter,
-        output=attend(weights, spec.values),
-        phase=reading.phase,
-        status=status,
-        provenance=_provenance(spec, config, plan, outcome, time.perf_counter() - begin),
-        accuracy=outcome.accuracy,
-        trajectory=outcome.trajectory,
-        times=outcome.times,
-    )
+    provenance = _provenance(spec, config, plan, outcome, time.perf_counter() - begin)
+    return concluded(spec, outcome.reading, provenance, outcome.accuracy, outcome.trajectory, outcome.times)
 
 
 def _provenance(
