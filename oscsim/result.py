@@ -58,6 +58,7 @@ class Provenance:
     seeds : name -> seed of every random stream used.
     notes : what a reader has to know: conventions, warnings, durations.
     wall_s : seconds the run took.
+    counters : name -> how often, exactly as executed (spikes, updates, operations); {} where not counted.
     """
 
     source: str
@@ -68,6 +69,7 @@ class Provenance:
     seeds: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     wall_s: float = 0.0
+    counters: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

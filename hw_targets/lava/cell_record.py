@@ -11,15 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_targets.lava.formats import NumberFormat
+from hw_targets.lava.program import ROWS
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-# Rows of a record. "increment" is the last step; the sums run from psi(0) to the last step; a crossing keeps
-# the step before it, the phases on both sides, and the sums up to the phase before it.
-CROSSING = ("step", "before", "after", "cosine_sum", "sine_sum")
-ROWS = ("phase", "increment", "cosine_sum", "sine_sum")
-ROWS += tuple(f"first_{name}" for name in CROSSING) + tuple(f"last_{name}" for name in CROSSING)
 
 
 @dataclass(frozen=True, eq=False)

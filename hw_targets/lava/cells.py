@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hw_targets.lava.duration import Timing, cell_steps, edge_steps
 from hw_targets.lava.formats import NumberFormat
+from hw_targets.lava.program import CellProgram, Integrator
 from oscsim.pair_terms import (
     coupling,
     free_rate,
@@ -53,25 +54,6 @@ class Cells:
     ratio: Array
     steps: Integers
     complete: Mask
-
-
-@dataclass(frozen=True, eq=False)
-class CellProgram:
-    """What the process gets: cells in a number format, the longest-running first.
-
-    ``order`` gives, for each place in the program, the cell it holds; the other arrays are in program order.
-    """
-
-    phase: NDArray[np.generic]
-    mismatch: NDArray[np.generic]
-    coupling: NDArray[np.generic]
-    steps: Integers
-    order: Integers
-
-    @property
-    def lava_steps(self) -> int:
-        """Lava time steps of the run: one more than needed never, one at least."""
-        return max(1, int(self.steps.max(initial=0)))
 
 
 def pair_cells(spec: PhaseLayerSpec, timing: Timing, band: float) -> Cells:
@@ -132,12 +114,11 @@ def clamped_cells(spec: PhaseLayerSpec, timing: Timing) -> tuple[Cells, Array]:
     return Cells(where, zero, speed, start, turned, zero, limited, steps <= timing.max_steps), held
 
 
-def program(cells: Cells, number_format: NumberFormat) -> CellProgram:
+def program(cells: Cells, number_format: NumberFormat, integrator: Integrator) -> CellProgram:
     """Cells in the number format, sorted so that the running ones are always the first ones."""
     arithmetic = number_format.arithmetic
     order = np.argsort(-cells.steps, kind="stable")
     phase = arithmetic.from_radians(cells.start[order])
     drift, pull = cells.mismatch[order], cells.coupling[order]
-    return CellProgram(
-        phase, arithmetic.rate(drift), arithmetic.rate(pull), cells.steps[order], order.astype(np.int64)
-    )
+    rates = (arithmetic.rate(drift), arithmetic.rate(pull))
+    return CellProgram(phase, *rates, cells.steps[order], order.astype(np.int64), integrator)

@@ -1,12 +1,14 @@
-"""The integer arithmetic of a phase oscillator: wrapping phase, sine table, one Runge-Kutta step.
+"""The integer arithmetic of a phase oscillator: wrapping phase, sine table, one Runge-Kutta or Euler step.
 
 A phase is an integer in [0, 2^phase_bits), a full turn is 2^phase_bits, so wrapping is free. A sine is an
-integer of magnitude at most ``amplitude``. All sums are exact; a right shift rounds to nearest. Arrays are
-int64 here; the widest intermediate has ``accumulator_bits`` bits.
+integer of magnitude at most ``amplitude``. All sums are exact; the right shift of a product rounds as
+``rounding`` says (docs/targets/lava_arithmetic.md, to the last bit). Arrays are int64 here; the widest
+intermediate has ``accumulator_bits`` bits.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +20,27 @@ SIXTH_BITS = 24
 SIXTH = round(2**SIXTH_BITS / 6)
 
 
-def shift_right(value: Integers, bits: int) -> Integers:
-    """``value / 2^bits`` rounded to nearest (halves up); a negative count shifts left.
+Rounding = Literal["nearest", "floor", "toward_zero"]
+Interpolation = Literal["linear", "nearest"]
+
+
+def shift_right(value: Integers, bits: int, rounding: Rounding = "nearest") -> Integers:
+    """``value / 2^bits``, rounded to nearest (halves up), down, or toward zero; a negative count shifts left.
 
     >>> shift_right(np.array([5, 6, -6, 7]), 2).tolist()
     [1, 2, -1, 2]
+    >>> shift_right(np.array([7, -7]), 2, "floor").tolist()
+    [1, -2]
+    >>> shift_right(np.array([7, -7]), 2, "toward_zero").tolist()
+    [1, -1]
     """
     if bits <= 0:
         return value << -bits
-    return (value + (1 << (bits - 1))) >> bits
+    if rounding == "nearest":
+        return (value + (1 << (bits - 1))) >> bits
+    if rounding == "floor":
+        return value >> bits
+    return np.sign(value) * (np.abs(value) >> bits)
 
 
 @dataclass(frozen=True)
@@ -35,7 +49,7 @@ class FixedPoint:
 
     Parameters
     ----------
-    phase_bits, sine_bits, payload_bits, parameter_bits : as in LavaConfig.
+    phase_bits, sine_bits, payload_bits, parameter_bits, interpolation, rounding : as in LavaConfig.
     steps_per_turn : own-clock steps per turn, a power of two.
 
     >>> tiny = FixedPoint(phase_bits=12, sine_bits=3, payload_bits=8, parameter_bits=4, steps_per_turn=16)
@@ -48,6 +62,8 @@ class FixedPoint:
     payload_bits: int
     parameter_bits: int
     steps_per_turn: int
+    interpolation: Interpolation = "linear"
+    rounding: Rounding = "nearest"
 
     @property
     def turn(self) -> int:
@@ -87,20 +103,26 @@ class FixedPoint:
         return np.rint(self.amplitude * np.sin(angle)).astype(np.int64)
 
     def sine(self, phase: Integers) -> Integers:
-        """Sine of wrapped or unwrapped phases, by linear interpolation of the table."""
+        """Sine of wrapped or unwrapped phases: between two entries of the table, or the nearest entry."""
         rest_bits = self.phase_bits - self.sine_bits
         wrapped = phase & (self.turn - 1)
+        if self.interpolation == "nearest":
+            return self.table[shift_right(wrapped, rest_bits)]
         index = wrapped >> rest_bits
         left = self.table[index]
         rise = (self.table[index + 1] - left) * (wrapped & ((1 << rest_bits) - 1))
-        return left + shift_right(rise, rest_bits)
+        return left + self.product(rise, rest_bits)
 
     def cosine(self, phase: Integers) -> Integers:
         """Cosine: the sine a quarter turn ahead."""
         return self.sine(phase + (self.turn >> 2))
 
+    def product(self, value: Integers, bits: int) -> Integers:
+        """A product, shifted right and rounded as the format says."""
+        return shift_right(value, bits, self.rounding)
+
     def half(self, increment: Integers) -> Integers:
-        """Half of an increment, rounded."""
+        """Half of an increment, rounded to nearest in every mode, like the sixth."""
         return shift_right(increment, 1)
 
     def runge_kutta(self, phase: Integers, stages: tuple[Integers, Integers, Integers, Integers]) -> Integers:
@@ -117,7 +139,7 @@ class FixedPoint:
         drift = mismatch * self.amplitude
 
         def rate(value: Integers) -> Integers:
-            return shift_right(drift - coupling * value, self.rate_shift)
+            return self.product(drift - coupling * value, self.rate_shift)
 
         first = rate(sine)
         second = rate(self.sine(phase + self.half(first)))
@@ -140,7 +162,7 @@ class FixedPoint:
         gain, gain_shift : mantissa and right shift from weight times payload to bits of phase per step.
         """
         drive = phasor[0] * sums[1] - phasor[1] * sums[0]
-        return shift_right(gain * shift_right(drive, self.payload_bits - 1), gain_shift)
+        return self.product(gain * self.product(drive, self.payload_bits - 1), gain_shift)
 
     def difference(self, after: Integers, before: Integers) -> Integers:
         """``after - before`` as a signed number of least significant bits."""

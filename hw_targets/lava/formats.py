@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.floating_point import FloatingPoint
+from hw_targets.lava.picks import Picked
 from oscsim.errors import LoweringError
 from oscsim.tolerance import (
     EXCLUDED_SHARE,
@@ -55,7 +55,7 @@ class NumberFormat:
     excluded_share: float
 
 
-def number_format(config: LavaConfig) -> NumberFormat:
+def number_format(config: Picked) -> NumberFormat:
     """The number format of a configuration."""
     step = 2 * np.pi / config.steps_per_turn
     if config.number_format == "floating_point":
@@ -69,6 +69,8 @@ def number_format(config: LavaConfig) -> NumberFormat:
         config.payload_bits,
         config.parameter_bits,
         config.steps_per_turn,
+        config.interpolation,
+        config.rounding,
     )
     return NumberFormat(
         integers,
@@ -89,7 +91,7 @@ def number_format(config: LavaConfig) -> NumberFormat:
     )
 
 
-def promise(config: LavaConfig, coefficient_bits: int, step: float) -> Accuracy:
+def promise(config: Picked, coefficient_bits: int, step: float) -> Accuracy:
     """Epsilon and excluded share of a run; the band is added by the caller.
 
     Parameters
@@ -117,7 +119,7 @@ def promise(config: LavaConfig, coefficient_bits: int, step: float) -> Accuracy:
     return Accuracy(epsilon, excluded_share=share)
 
 
-def _widest_error(config: LavaConfig, coefficient_bits: int) -> str:
+def _widest_error(config: Picked, coefficient_bits: int) -> str:
     """Which option of a fixed-point format to widen: the one with the largest share of the error."""
     error = {
         "sine_bits": (np.pi / 2**config.sine_bits) ** 2,

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.formats import NumberFormat
+from hw_targets.lava.picks import Picked
+from hw_targets.lava.program import NetworkProgram
 from oscsim.errors import LoweringError
 from oscsim.pair_terms import coupling, network_matrix
 from oscsim.spec import PhaseLayerSpec
@@ -25,8 +26,6 @@ MOST_OSCILLATORS = 2048
 # Dense clips weights to 8 bits (signed ones step by two) and accumulates in 32 bits.
 DENSE_WEIGHT_BITS = 8
 DENSE_ACCUMULATOR = 2**31
-# Runge-Kutta stages: one exchange of spikes, one Lava time step, each.
-STAGES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,29 +48,6 @@ class Network:
     matrix: Array
     frame: Array
     clock: Array
-
-
-@dataclass(frozen=True, eq=False)
-class NetworkProgram:
-    """What the processes get.
-
-    Parameters
-    ----------
-    theta, drift, gain : (M,) phase, phase per step, and mantissa of the synaptic sums.
-    gain_shift : right shift after the gain.
-    weights : (M, M) of the Dense processes.
-    weight_bits, payload_bits : width of synapses and graded spikes.
-    chunk : integration steps per record.
-    """
-
-    theta: NDArray[np.generic]
-    drift: NDArray[np.generic]
-    gain: NDArray[np.generic]
-    gain_shift: int
-    weights: NDArray[np.generic]
-    weight_bits: int
-    payload_bits: int
-    chunk: int
 
 
 def network(spec: PhaseLayerSpec) -> Network:
@@ -114,9 +90,7 @@ def network(spec: PhaseLayerSpec) -> Network:
     )
 
 
-def network_program(
-    net: Network, config: LavaConfig, number_format: NumberFormat, chunk: int
-) -> NetworkProgram:
+def network_program(net: Network, config: Picked, number_format: NumberFormat, chunk: int) -> NetworkProgram:
     """The network in a number format.
 
     Raises
@@ -126,9 +100,10 @@ def network_program(
     """
     arithmetic = number_format.arithmetic
     theta, drift = arithmetic.from_radians(net.theta), arithmetic.increment(net.drift)
+    way = (config.integrator, config.delay_steps, config.synapses)
     if not isinstance(arithmetic, FixedPoint):
         weights = net.matrix * arithmetic.step_lsb
-        return NetworkProgram(theta, drift, np.ones_like(net.theta), 0, weights, 8, 24, chunk)
+        return NetworkProgram(theta, drift, np.ones_like(net.theta), 0, weights, 8, 24, chunk, *way)
     weights, scale = _mantissas(net.matrix, config.weight_bits)
     most = int(np.abs(weights).sum(axis=1).max(initial=0))
     if most * arithmetic.amplitude >= DENSE_ACCUMULATOR:
@@ -146,7 +121,7 @@ def network_program(
     shift = 0 if largest == 0 else min(48, config.parameter_bits - int(np.frexp(largest)[1]))
     gain = np.rint(np.ldexp(exact, shift)).astype(np.int64)
     bits = (config.weight_bits, config.payload_bits)
-    return NetworkProgram(theta, drift, gain, shift, weights, *bits, chunk)
+    return NetworkProgram(theta, drift, gain, shift, weights, *bits, chunk, *way)
 
 
 def _mantissas(matrix: Array, weight_bits: int) -> tuple[NDArray[np.int64], Array]:

@@ -3,12 +3,13 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hw_targets.lava.cells import CellProgram, Cells, clamped_cells, pair_cells, program
+from hw_targets.lava.cells import Cells, clamped_cells, pair_cells, program
 from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.duration import RELATIVE, Timing, edge_band, network_band
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.formats import NumberFormat, number_format, promise
-from hw_targets.lava.network import Network, NetworkProgram, network, network_program
+from hw_targets.lava.network import Network, network, network_program
+from hw_targets.lava.picks import Picked, picked
 from hw_targets.lava.plan_entries import (
     accuracy_entries,
     cell_clock,
@@ -19,6 +20,7 @@ from hw_targets.lava.plan_entries import (
     network_entries,
     network_resources,
 )
+from hw_targets.lava.program import CellProgram, NetworkProgram
 from oscsim.errors import LoweringError
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import Plan
@@ -34,7 +36,7 @@ class Lowered:
     """A lowered layer: the plan, and everything a run needs. Holds no Lava object."""
 
     spec: PhaseLayerSpec
-    config: LavaConfig
+    config: Picked
     plan: Plan
     accuracy: Accuracy
     number_format: NumberFormat
@@ -61,14 +63,15 @@ class LoweredNetwork(Lowered):
 
 def lower(spec: PhaseLayerSpec, config: LavaConfig) -> Lowered:
     """Lower a layer (see AbstractTarget.lower)."""
-    return _lower_network(spec, config) if spec.dynamics == "network" else _lower_cells(spec, config)
+    picks = picked(spec, config)
+    return _lower_network(spec, picks) if spec.dynamics == "network" else _lower_cells(spec, picks)
 
 
-def _timing(config: LavaConfig, form: NumberFormat) -> Timing:
+def _timing(config: Picked, form: NumberFormat) -> Timing:
     return Timing(form.step, form.residual, form.resolution, form.nearest, form.slope, config.max_steps)
 
 
-def _lower_cells(spec: PhaseLayerSpec, config: LavaConfig) -> LoweredCells:
+def _lower_cells(spec: PhaseLayerSpec, config: Picked) -> LoweredCells:
     form = number_format(config)
     timing = _timing(config, form)
     # an unsigned mantissa is off by at most half of its least significant bit
@@ -85,7 +88,7 @@ def _lower_cells(spec: PhaseLayerSpec, config: LavaConfig) -> LoweredCells:
             f"{count} cells: one process holds at most {MOST_CELLS}; split the layer into layers of "
             f"fewer heads"
         )
-    prog = program(cells, form)
+    prog = program(cells, form, config.integrator)
     entries = (
         *head_entries(spec, config),
         ("cells", cell_entries(cells, prog, form)),
@@ -97,7 +100,7 @@ def _lower_cells(spec: PhaseLayerSpec, config: LavaConfig) -> LoweredCells:
     return LoweredCells(spec, config, plan, accuracy, form, cells, prog, held)
 
 
-def _lower_network(spec: PhaseLayerSpec, config: LavaConfig) -> LoweredNetwork:
+def _lower_network(spec: PhaseLayerSpec, config: Picked) -> LoweredNetwork:
     form = number_format(config)
     accuracy = promise(config, config.weight_bits, form.step)
     # fixed point: rounding shakes the average, which cannot agree better than the format's own error
@@ -113,7 +116,7 @@ def _lower_network(spec: PhaseLayerSpec, config: LavaConfig) -> LoweredNetwork:
     entries = (
         *head_entries(spec, config),
         ("network", network_entries(net, prog, form)),
-        ("clock", network_clock(net, form, chunk, most_chunks)),
+        ("clock", network_clock(net, prog, form, most_chunks)),
         ("accuracy", accuracy_entries(accuracy)),
         ("resources", network_resources(net, prog)),
     )

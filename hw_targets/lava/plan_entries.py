@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_targets.lava.cells import CellProgram, Cells
+from hw_targets.lava.cells import Cells
 from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.formats import NumberFormat
-from hw_targets.lava.network import STAGES, Network, NetworkProgram
+from hw_targets.lava.network import Network
+from hw_targets.lava.program import STAGES, CellProgram, NetworkProgram
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import fingerprint
 from oscsim.tolerance import Accuracy
@@ -118,18 +119,19 @@ def network_entries(net: Network, program: NetworkProgram, form: NumberFormat) -
     }
 
 
-def network_clock(net: Network, form: NumberFormat, chunk: int, most_chunks: int) -> Entries:
+def network_clock(net: Network, program: NetworkProgram, form: NumberFormat, most_chunks: int) -> Entries:
     """Own-clock step, time steps of Lava, and a mean-field guess of when the network rests."""
+    stages, chunk = STAGES[program.integrator], program.chunk
     rows = np.abs(net.matrix).sum(axis=1)
     weakest = rows[rows > 0].min(initial=np.inf)
     # the most weakly driven oscillator relaxes at most at the sum of its couplings
     time = np.log(1.0 / form.residual) / weakest if np.isfinite(weakest) else 0.0
     return {
         "own_clock_step": digits(form.step),
-        "lava_steps_per_step": STAGES,
+        "lava_steps_per_step": stages,
         "steps_per_look": chunk,
         "steps_longest": chunk * most_chunks,
-        "lava_steps_longest": 1 + STAGES * chunk * most_chunks,
+        "lava_steps_longest": 1 + stages * chunk * most_chunks,
         "predicted_settling_own_clock": digits(time),
         "residual": digits(form.residual),
         "resolution": digits(form.resolution),

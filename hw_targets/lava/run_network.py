@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_targets.lava.duration import START_UP_SHARE
-from hw_targets.lava.network import STAGES
 from hw_targets.lava.outcome import Outcome
 from hw_targets.lava.plan import LoweredNetwork
+from hw_targets.lava.program import STAGES
 from hw_targets.lava.runtime import lava_session
 from hw_targets.lava.session import Session
 from oscsim.beat_average import pair_averages
@@ -39,7 +39,7 @@ def run_network(lowered: LoweredNetwork) -> Outcome:
     trace, look = _record(lowered)
     steps = len(trace) - 1
     rest = f"{int(look.rest.sum())} of {look.rest.size} channels at rest"
-    notes = (f"{steps} steps, {1 + STAGES * steps} Lava steps; {rest}",)
+    notes = (f"{steps} steps, {1 + STAGES[lowered.program.integrator] * steps} Lava steps; {rest}",)
     if not look.rest.all():
         notes += (
             f"averages change by {look.error:.3g} when only the later half is used (inf: no whole beats)",
@@ -96,7 +96,7 @@ def _record(lowered: LoweredNetwork) -> tuple[Array, _Look]:
 
 def _advance(session: Session, lowered: LoweredNetwork, chunks: int, first: bool) -> Array:
     """Run some chunks; the very first Lava step only sends the initial spikes."""
-    steps = STAGES * lowered.program.chunk * chunks + int(first)
+    steps = STAGES[lowered.program.integrator] * lowered.program.chunk * chunks + int(first)
     records = session.run(steps, session.process.record, messages=chunks)
     return _shaped(lowered, np.concatenate(records))
 

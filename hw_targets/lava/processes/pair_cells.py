@@ -20,10 +20,9 @@ from lava.magma.core.process.variable import Var
 from lava.magma.core.resources import CPU
 from lava.magma.core.sync.protocols.loihi_protocol import LoihiProtocol
 
-from hw_targets.lava.cell_record import ROWS
-from hw_targets.lava.cells import CellProgram
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.floating_point import FloatingPoint
+from hw_targets.lava.program import ROWS, CellProgram
 
 
 class PairCells(AbstractProcess):

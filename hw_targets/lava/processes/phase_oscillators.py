@@ -26,7 +26,7 @@ from lava.proc.dense.process import Dense
 
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.floating_point import FloatingPoint
-from hw_targets.lava.network import STAGES, NetworkProgram
+from hw_targets.lava.program import STAGES, NetworkProgram
 
 
 class PhaseOscillators(AbstractProcess):
@@ -112,8 +112,8 @@ class _OscillatorsModel:
         shift = self.proc_params["gain_shift"]
         slope = self.drift + self.arithmetic.rotation(self.phasor, wide, self.gain, shift)
         self.stages.append(slope)
-        if len(self.stages) < STAGES:
-            ahead = slope if len(self.stages) == STAGES - 1 else self.arithmetic.half(slope)
+        if len(self.stages) < STAGES["runge_kutta"]:
+            ahead = slope if len(self.stages) == STAGES["runge_kutta"] - 1 else self.arithmetic.half(slope)
             self._turn_to(self.theta + ahead)
             return
         self.theta[:] = self.arithmetic.runge_kutta(self.theta, tuple(self.stages))
