@@ -125,6 +125,10 @@ class FixedPoint:
         """Half of an increment, rounded to nearest in every mode, like the sixth."""
         return shift_right(increment, 1)
 
+    def moved(self, phase: Integers, increment: Integers) -> Integers:
+        """Phase after an increment, wrapped: the whole of an Euler step."""
+        return (phase + increment) & (self.turn - 1)
+
     def runge_kutta(self, phase: Integers, stages: tuple[Integers, Integers, Integers, Integers]) -> Integers:
         """Phase after one step, ``phase + (k1 + 2 k2 + 2 k3 + k4)/6``, wrapped."""
         first, second, third, fourth = stages
@@ -132,7 +136,7 @@ class FixedPoint:
         return (phase + shift_right(total * SIXTH, SIXTH_BITS)) & (self.turn - 1)
 
     def advance(self, phase: Integers, sine: Integers, mismatch: Integers, coupling: Integers) -> Integers:
-        """One step of ``psi' = mismatch - coupling sin psi``; ``sine`` is that of the given phase.
+        """One Runge-Kutta step of ``psi' = mismatch - coupling sin psi``; ``sine`` is that of the given phase.
 
         mismatch and coupling are parameter mantissas, as :meth:`rate` makes them.
         """
@@ -146,6 +150,11 @@ class FixedPoint:
         third = rate(self.sine(phase + self.half(second)))
         fourth = rate(self.sine(phase + third))
         return self.runge_kutta(phase, (first, second, third, fourth))
+
+    def euler(self, phase: Integers, sine: Integers, mismatch: Integers, coupling: Integers) -> Integers:
+        """One Euler step of the same equation, wrapped; arguments as in :meth:`advance`."""
+        moved = self.product(mismatch * self.amplitude - coupling * sine, self.rate_shift)
+        return (phase + moved) & (self.turn - 1)
 
     def rotation(
         self,

@@ -44,18 +44,26 @@ class FloatingPoint:
         """Half of an increment."""
         return 0.5 * increment
 
+    def moved(self, phase: Array, increment: Array) -> Array:
+        """Phase after an increment: the whole of an Euler step."""
+        return phase + increment
+
     def runge_kutta(self, phase: Array, stages: tuple[Array, Array, Array, Array]) -> Array:
         """Phase after one step, ``phase + (k1 + 2 k2 + 2 k3 + k4)/6``."""
         first, second, third, fourth = stages
         return phase + (first + 2.0 * (second + third) + fourth) / 6.0
 
     def advance(self, phase: Array, sine: Array, mismatch: Array, coupling: Array) -> Array:
-        """One step of ``psi' = mismatch - coupling sin psi``, both in rad per step."""
+        """One Runge-Kutta step of ``psi' = mismatch - coupling sin psi``, both in rad per step."""
         first = mismatch - coupling * sine
         second = mismatch - coupling * np.sin(phase + 0.5 * first)
         third = mismatch - coupling * np.sin(phase + 0.5 * second)
         fourth = mismatch - coupling * np.sin(phase + third)
         return self.runge_kutta(phase, (first, second, third, fourth))
+
+    def euler(self, phase: Array, sine: Array, mismatch: Array, coupling: Array) -> Array:
+        """One Euler step of the same equation; arguments as in :meth:`advance`."""
+        return phase + (mismatch - coupling * sine)
 
     def rotation(
         self, phasor: tuple[Array, Array], sums: tuple[Array, Array], gain: Array, gain_shift: int

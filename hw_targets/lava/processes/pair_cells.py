@@ -1,7 +1,7 @@
 """PairCells: phase oscillators that each follow ``psi' = d - a sin psi``, on their own clocks.
 
 One process, two process models: integers (tag "fixed_pt") and float64 ("floating_pt"). A cell makes one
-Runge-Kutta step per Lava time step until its own number of steps is used up, then it is silent.
+integration step per Lava time step until its own number of steps is used up, then it is silent.
 """
 
 # Lava declares a port or variable of a model by assigning its LavaPyType to a differently typed name.
@@ -22,7 +22,10 @@ from lava.magma.core.sync.protocols.loihi_protocol import LoihiProtocol
 
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.floating_point import FloatingPoint
-from hw_targets.lava.program import ROWS, CellProgram
+from hw_targets.lava.program import COUNTERS, ROWS, CellProgram
+
+# Sines that one step looks up: those of the inner stages, and the sine and cosine of the new phase.
+LOOKUPS = {"runge_kutta": 5, "euler": 2}
 
 
 class PairCells(AbstractProcess):
@@ -32,14 +35,24 @@ class PairCells(AbstractProcess):
     ----------
     program : phases, parameters and steps of the cells, the longest-running first.
     arithmetic : number format of phases and parameters.
+    trace : whether to send the record after every Lava time step, too.
 
     Ports
     -----
-    record : (rows, cells) float64, sent once, after the last step (see cell_record.ROWS).
+    record : (rows, cells) float64, sent once, after the last step (rows: program.ROWS).
+    states : the same, after every Lava time step, when ``trace``; else silent.
+
+    Variables
+    ---------
+    counters : what the cells did so far (program.COUNTERS). They send no spikes.
     """
 
-    def __init__(self, *, program: CellProgram, arithmetic: FixedPoint | FloatingPoint) -> None:
-        super().__init__(arithmetic=arithmetic, lava_steps=program.lava_steps)
+    def __init__(
+        self, *, program: CellProgram, arithmetic: FixedPoint | FloatingPoint, trace: bool = False
+    ) -> None:
+        super().__init__(
+            arithmetic=arithmetic, lava_steps=program.lava_steps, integrator=program.integrator, trace=trace
+        )
         shape = program.phase.shape
         self.psi = Var(shape=shape, init=program.phase)
         self.mismatch = Var(shape=shape, init=program.mismatch)
@@ -47,6 +60,10 @@ class PairCells(AbstractProcess):
         self.steps = Var(shape=shape, init=program.steps)
         self.record = OutPort(shape=(len(ROWS), *shape))
         self.record.flag_external_pipe(buffer_size=1)
+        self.counters = Var(shape=(len(COUNTERS),), init=np.zeros(len(COUNTERS), np.int64))
+        self.states = OutPort(shape=(len(ROWS), *shape))
+        if trace:
+            self.states.flag_external_pipe(buffer_size=16)
 
 
 class _CellsModel:
@@ -59,16 +76,25 @@ class _CellsModel:
     coupling: Any
     steps: Any
     record: Any
+    counters: Any
+    states: Any
 
     def run_spk(self) -> None:
         if self.time_step == 1:
             self._begin()
         self._advance(self.time_step - 1)
-        if self.time_step == self.proc_params["lava_steps"]:
-            self.record.send(np.stack([self.memory[name] for name in ROWS]).astype(np.float64))
+        last = self.time_step == self.proc_params["lava_steps"]
+        if last or self.proc_params["trace"]:
+            rows = np.stack([self.memory[name] for name in ROWS]).astype(np.float64)
+            if self.proc_params["trace"]:
+                self.states.send(rows)
+            if last:
+                self.record.send(rows)
 
     def _begin(self) -> None:
         self.arithmetic = self.proc_params["arithmetic"]
+        euler = self.proc_params["integrator"] == "euler"
+        self.move = self.arithmetic.euler if euler else self.arithmetic.advance
         self.active = len(self.psi)
         self.sine = self.arithmetic.sine(self.psi)
         self.cosine = self.arithmetic.cosine(self.psi)
@@ -79,6 +105,10 @@ class _CellsModel:
         # no crossing yet
         self.memory["first_step"][:] = -1
         self.memory["last_step"][:] = -1
+        self._count("sine_lookups", 2 * len(self.psi))
+
+    def _count(self, name: str, more: int) -> None:
+        self.counters[COUNTERS.index(name)] += more
 
     def _advance(self, step: int) -> None:
         """One step of the cells that still run; they are the first ones."""
@@ -86,7 +116,7 @@ class _CellsModel:
             self.active -= 1
         run = slice(0, self.active)
         before, cosine = self.psi[run], self.cosine[run]
-        after = self.arithmetic.advance(before, self.sine[run], self.mismatch[run], self.coupling[run])
+        after = self.move(before, self.sine[run], self.mismatch[run], self.coupling[run])
         new_sine, new_cosine = self.arithmetic.sine(after), self.arithmetic.cosine(after)
         # cos psi falls through zero at pi/2 only: with d, a >= 0 no cell goes backwards through -pi/2, and a
         # step is far shorter than half a turn
@@ -99,6 +129,9 @@ class _CellsModel:
         memory["cosine_sum"][run] += new_cosine
         memory["sine_sum"][run] += new_sine
         self.psi[run], self.sine[run], self.cosine[run] = after, new_sine, new_cosine
+        self._count("neuron_updates", self.active)
+        self._count("sine_lookups", LOOKUPS[self.proc_params["integrator"]] * self.active)
+        self._count("lava_steps", 1)
 
     def _remember(self, crossed: np.ndarray, step: int, before: np.ndarray, after: np.ndarray) -> None:
         """Snapshot of a crossing between two phases: always the last one, once the first one."""
@@ -128,6 +161,8 @@ class PyPairCellsFixed(_CellsModel, PyLoihiProcessModel):
     coupling: np.ndarray = LavaPyType(np.ndarray, np.int64, precision=17)
     steps: np.ndarray = LavaPyType(np.ndarray, np.int64, precision=24)
     record: PyOutPort = LavaPyType(PyOutPort.VEC_DENSE, float)
+    counters: np.ndarray = LavaPyType(np.ndarray, np.int64, precision=53)
+    states: PyOutPort = LavaPyType(PyOutPort.VEC_DENSE, float)
 
 
 @implements(proc=PairCells, protocol=LoihiProtocol)
@@ -141,3 +176,5 @@ class PyPairCellsFloat(_CellsModel, PyLoihiProcessModel):
     coupling: np.ndarray = LavaPyType(np.ndarray, float)
     steps: np.ndarray = LavaPyType(np.ndarray, np.int64, precision=24)
     record: PyOutPort = LavaPyType(PyOutPort.VEC_DENSE, float)
+    counters: np.ndarray = LavaPyType(np.ndarray, np.int64, precision=53)
+    states: PyOutPort = LavaPyType(PyOutPort.VEC_DENSE, float)
