@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.formats import NumberFormat
 from hw_targets.lava.picks import Picked
 from hw_targets.lava.program import NetworkProgram
+from hw_targets.lava.synapses import Oscillators, oscillator_program
 from oscsim.errors import LoweringError
 from oscsim.pair_terms import coupling, network_matrix
 from oscsim.spec import PhaseLayerSpec
@@ -23,9 +23,6 @@ Array = NDArray[np.float64]
 
 # Dense holds and multiplies the whole matrix: 2048^2 synapses take tens of milliseconds per Lava step.
 MOST_OSCILLATORS = 2048
-# Dense clips weights to 8 bits (signed ones step by two) and accumulates in 32 bits.
-DENSE_WEIGHT_BITS = 8
-DENSE_ACCUMULATOR = 2**31
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,48 +88,9 @@ def network(spec: PhaseLayerSpec) -> Network:
 
 
 def network_program(net: Network, config: Picked, number_format: NumberFormat, chunk: int) -> NetworkProgram:
-    """The network in a number format.
-
-    Raises
-    ------
-    LoweringError
-        a synaptic sum could leave the 32 bits in which Dense accumulates.
-    """
-    arithmetic = number_format.arithmetic
-    theta, drift = arithmetic.from_radians(net.theta), arithmetic.increment(net.drift)
-    way = (config.integrator, config.delay_steps, config.synapses)
-    if not isinstance(arithmetic, FixedPoint):
-        weights = net.matrix * arithmetic.step_lsb
-        return NetworkProgram(theta, drift, np.ones_like(net.theta), 0, weights, 8, 24, chunk, *way)
-    weights, scale = _mantissas(net.matrix, config.weight_bits)
-    most = int(np.abs(weights).sum(axis=1).max(initial=0))
-    if most * arithmetic.amplitude >= DENSE_ACCUMULATOR:
-        fits = (DENSE_ACCUMULATOR // most).bit_length()
-        raise LoweringError(
-            f"a row of synapses sums to {most} at weight_bits={config.weight_bits}; with graded spikes of "
-            f"payload_bits={config.payload_bits} that could exceed the 32 bits of Dense's accumulator; "
-            f"set payload_bits={fits} or less"
-        )
-    # per step: weight scale, amplitude of the receiving and (after its shift) of the sending sine
-    peak = (1 << (arithmetic.payload_bits - 1)) / arithmetic.amplitude
-    exact = scale * arithmetic.step_lsb * peak / arithmetic.amplitude
-    largest = exact.max(initial=0.0)
-    # a coupling so weak that 2^48 of it move no bit is rounded away
-    shift = 0 if largest == 0 else min(48, config.parameter_bits - int(np.frexp(largest)[1]))
-    gain = np.rint(np.ldexp(exact, shift)).astype(np.int64)
-    bits = (config.weight_bits, config.payload_bits)
-    return NetworkProgram(theta, drift, gain, shift, weights, *bits, chunk, *way)
-
-
-def _mantissas(matrix: Array, weight_bits: int) -> tuple[NDArray[np.int64], Array]:
-    """Integer weights that Dense keeps as they are, and the value of one unit for each row.
-
-    Dense clips to 8 bits and truncates to ``weight_bits``; with both signs present the lowest bit is the
-    sign, so weights are even (lava.utils.weightutils of lava-nc 0.10.0). Every row uses the full range.
-    """
-    signed = bool((matrix < 0).any() and (matrix > 0).any())
-    unit = 1 << (DENSE_WEIGHT_BITS - weight_bits + signed)
-    top = (1 << DENSE_WEIGHT_BITS) - unit
-    scale = np.abs(matrix).max(axis=1, initial=0.0) / top
-    safe = np.where(scale > 0, scale, 1.0)[:, None]
-    return unit * np.rint(matrix / (safe * unit)).astype(np.int64), scale
+    """The network in a number format; raises as :func:`hw_targets.lava.synapses.oscillator_program`."""
+    # synapses exist within a head and channel
+    wired = np.full(len(net.theta), len(net.valid), dtype=np.int64)
+    return oscillator_program(
+        Oscillators(net.theta, net.drift, net.matrix, wired), config, number_format, chunk
+    )

@@ -131,7 +131,7 @@ def network_clock(net: Network, program: NetworkProgram, form: NumberFormat, mos
         "lava_steps_per_step": stages,
         "steps_per_look": chunk,
         "steps_longest": chunk * most_chunks,
-        "lava_steps_longest": 1 + stages * chunk * most_chunks,
+        "lava_steps_longest": program.lava_steps(chunk * most_chunks),
         "predicted_settling_own_clock": digits(time),
         "residual": digits(form.residual),
         "resolution": digits(form.resolution),

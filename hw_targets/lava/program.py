@@ -64,6 +64,7 @@ class NetworkProgram:
     gain_shift : right shift after the gain.
     weights : (M, M) of the synapses, as Dense and Sparse keep them.
     weight_bits, payload_bits : width of synapses and graded spikes.
+    fan_out : (M,) stored synapses through which each oscillator sends; one with none sends no spike.
     chunk : integration steps per record.
     integrator : "runge_kutta" or "euler".
     delay_steps : integration steps by which a spike arrives late, 0 or 1.
@@ -77,7 +78,15 @@ class NetworkProgram:
     weights: NDArray[np.generic]
     weight_bits: int
     payload_bits: int
+    fan_out: Integers
     chunk: int
     integrator: Integrator
     delay_steps: int
     synapses: Literal["dense", "sparse"]
+
+    def lava_steps(self, steps: int) -> int:
+        """Lava time steps of so many integration steps from the start.
+
+        Without a delay the very first one only sends the initial spikes.
+        """
+        return STAGES[self.integrator] * steps + (0 if self.delay_steps else 1)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from hw_targets.lava.duration import START_UP_SHARE
 from hw_targets.lava.outcome import Outcome
 from hw_targets.lava.plan import LoweredNetwork
-from hw_targets.lava.program import STAGES
 from hw_targets.lava.runtime import lava_session
 from hw_targets.lava.session import Session
 from oscsim.beat_average import pair_averages
@@ -39,7 +38,7 @@ def run_network(lowered: LoweredNetwork) -> Outcome:
     trace, look = _record(lowered)
     steps = len(trace) - 1
     rest = f"{int(look.rest.sum())} of {look.rest.size} channels at rest"
-    notes = (f"{steps} steps, {1 + STAGES[lowered.program.integrator] * steps} Lava steps; {rest}",)
+    notes = (f"{steps} steps, {lowered.program.lava_steps(steps)} Lava steps; {rest}",)
     if not look.rest.all():
         notes += (
             f"averages change by {look.error:.3g} when only the later half is used (inf: no whole beats)",
@@ -82,7 +81,7 @@ def _record(lowered: LoweredNetwork) -> tuple[Array, _Look]:
     program, form = lowered.program, lowered.number_format
     trace = _shaped(lowered, program.theta[None].astype(np.float64))
     build = partial(network_processes, program, form.arithmetic)
-    with lava_session(build, form.tag, lowered.config.timeout_s) as session:
+    with lava_session(build, form.tag, lowered.config.timeout_s, lowered.config.stall_s) as session:
         chunks, wanted = 0, 1
         while True:
             new = _advance(session, lowered, wanted - chunks, first=chunks == 0)
@@ -95,8 +94,9 @@ def _record(lowered: LoweredNetwork) -> tuple[Array, _Look]:
 
 
 def _advance(session: Session, lowered: LoweredNetwork, chunks: int, first: bool) -> Array:
-    """Run some chunks; the very first Lava step only sends the initial spikes."""
-    steps = STAGES[lowered.program.integrator] * lowered.program.chunk * chunks + int(first)
+    """Run some chunks."""
+    program = lowered.program
+    steps = program.lava_steps(program.chunk * chunks) - (0 if first else program.lava_steps(0))
     records = session.run(steps, session.process.record, messages=chunks)
     return _shaped(lowered, np.concatenate(records))
 
