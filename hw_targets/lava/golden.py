@@ -40,6 +40,12 @@ def sixth(k1, k2, k3, k4):
     return shift((k1 + 2 * (k2 + k3) + k4) * SIXTH, SIXTH_BITS, "nearest")
 
 
+def stacked(motion, steps):
+    """The first `steps` states of a motion, stacked: name -> (steps, ...)."""
+    history = [next(motion) for _ in range(steps)]
+    return {name: np.stack([state[name] for state in history]) for name in history[0]}
+
+
 class Golden:
     """The numbers of one format: P, B, Q, M, the steps per turn, the rounding mode and the interpolation.
 
@@ -103,19 +109,22 @@ class Golden:
         """A difference of phases as the representative in [-turn/2, turn/2)."""
         return (difference + self.turn // 2) % self.turn - self.turn // 2
 
-    def cells(self, psi, mismatch, coupling, steps, integrator, lava_steps):
-        """Everything that cells keep, after each of `lava_steps` time steps: name -> (lava_steps, cells)."""
+    def cells(self, psi, mismatch, coupling, steps, integrator):
+        """What cells keep, after each time step, for ever: name -> (cells,).
+
+        The caller takes as many time steps as the run has; :func:`stacked` makes one array of each.
+        """
         psi = psi % self.turn
         none = 0 * psi
         state = {"phase": psi, "increment": none, "cosine_sum": self.cosine(psi), "sine_sum": self.sine(psi)}
         for which in ("first", "last"):
             crossing = ("step", "before", "after", "cosine_sum", "sine_sum")
             state |= {f"{which}_{name}": none - (name == "step") for name in crossing}
-        history = []
-        for number in range(lava_steps):
+        number = 0
+        while True:
             state = self._recorded(state, mismatch, coupling, number, number < steps, integrator)
-            history.append(state)
-        return {name: np.stack([past[name] for past in history]) for name in state}
+            yield state
+            number += 1
 
     def _recorded(self, old, mismatch, coupling, number, alive, integrator):
         """The record of cells after integration step `number`; cells not `alive` keep theirs."""
@@ -140,11 +149,11 @@ class Golden:
             new[f"first_{name}"] = np.where(unseen, value, old[f"first_{name}"])
         return {name: np.where(alive, value, old[name]) for name, value in new.items()}
 
-    def network(self, theta, drift, gain, gain_shift, weights, integrator, delayed, lava_steps):
-        """What oscillators show after each of `lava_steps` time steps: name -> (lava_steps, oscillators).
+    def network(self, theta, drift, gain, gain_shift, weights, integrator, delayed):
+        """What oscillators show after each time step, for ever: name -> (oscillators,).
 
-        `weights` is the integer matrix (oscillators, oscillators), a column per sender; `delayed` asks for one
-        step of delay.
+        `weights` is the integer matrix (oscillators, oscillators), a column per sender; `delayed` asks for
+        one step of delay.
         """
         if integrator not in ("runge_kutta", "euler") or (delayed and integrator != "euler"):
             raise ValueError(
@@ -158,10 +167,9 @@ class Golden:
             return sums, drift + shift(gain * torque, gain_shift, self.rounding)
 
         moves = self._delayed if delayed else self._euler if integrator == "euler" else self._runge_kutta
-        motion = moves(theta % self.turn, slope_of)
-        history = [next(motion) for _ in range(lava_steps)]
         names = ("theta", "cosine", "sine", "cosine_sum", "sine_sum", "slope")
-        return {name: np.stack([row[place] for row in history]) for place, name in enumerate(names)}
+        for row in moves(theta % self.turn, slope_of):
+            yield dict(zip(names, row, strict=True))
 
     def _phasor(self, phase):
         return self.cosine(phase), self.sine(phase)
