@@ -21,6 +21,7 @@ import time
 import traceback
 from collections.abc import Callable
 from functools import cache
+from multiprocessing.shared_memory import SharedMemory
 from typing import Any
 
 from oscsim.errors import TargetRunError
@@ -112,7 +113,28 @@ def _shared_memory_manager(base: type, fork: Any) -> type:
         def start(self) -> None:
             self._manager.start(follow_parent, (os.getpid(),))
 
+        def shutdown(self) -> None:
+            names = [block.name for block in self._shared_memory_handles]
+            for block in self._shared_memory_handles:
+                block.close()
+            self._shared_memory_handles.clear()
+            # a manager that could not start has nothing to shut down, and no method for it
+            if hasattr(self._manager, "shutdown"):
+                self._manager.shutdown()
+            for name in names:
+                _unlink(name)
+
     return ForkedSharedMemoryManager
+
+
+def _unlink(name: str) -> None:
+    """Remove a block of shared memory that its manager has left: one that was killed removes nothing."""
+    try:
+        block = SharedMemory(name)
+    except FileNotFoundError:
+        return
+    block.close()
+    block.unlink()
 
 
 def _run_actor(self: Any) -> None:
@@ -122,8 +144,10 @@ def _run_actor(self: Any) -> None:
     try:
         target(*self._args, **self._kwargs)
         self._cconn.send(None)
-    except Exception as error:
-        self._cconn.send((f"{type(error).__name__}: {error}", traceback.format_exc()))
+    except (Exception, SystemExit) as error:
+        # this formats even an exception whose own text fails
+        summary = "".join(traceback.format_exception_only(error)).strip()
+        self._cconn.send((summary, traceback.format_exc()))
 
 
 def follow_parent(parent: int) -> None:

@@ -1,30 +1,37 @@
-"""One compiled set of Lava processes with a deadline: start, run, end."""
+"""One compiled set of Lava processes with a deadline: start, run, read."""
 
 import queue
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hw_targets.lava.ending import ask_to_stop, death, end, uninterrupted
+from hw_targets.lava.heartbeat import Heartbeat
+from hw_targets.lava.recording import Recording
 from oscsim.errors import TargetRunError
 
 LONGEST_POLL_S = 0.004
-# How long a failed model's text, or a regular end, may take to arrive.
+# How long a failed model's text may take to arrive.
 GRACE_S = 1.0
 
 
 class Session:
     """A compiled set of processes with a deadline. Made by :func:`hw_targets.lava.runtime.lava_session`."""
 
-    def __init__(self, tag: str, deadline: float, timeout_s: float) -> None:
+    def __init__(self, tag: str, timeout_s: float, stall_s: float, recording: Recording | None) -> None:
         self.tag = tag
-        self.deadline = deadline
+        self.deadline = time.monotonic() + timeout_s
         self.timeout_s = timeout_s
+        self.stall_s = stall_s
         self.process: Any = None
         self.processes: list[Any] = []
+        self._recording = recording
         self._runtime: Any = None
+        self._heartbeat = Heartbeat([], [])
         self._idle = False
 
     def start(self, process: Any) -> None:
@@ -37,12 +44,16 @@ class Session:
         self.process = process
         self.processes = find_processes(process)
         executable = process.compile(Loihi2SimCfg(select_tag=self.tag))
+        builders = executable.proc_builders
+        self._heartbeat = Heartbeat([_name(one) for one in builders], list(builders.values()))
         self._runtime = runtime = Runtime(executable, ActorType.MultiProcessing)
         executable.assign_runtime_to_all_processes(runtime)
-        with warnings.catch_warnings():
+        # an interrupt in between would lose a process that is forked, but not yet listed
+        with warnings.catch_warnings(), uninterrupted():
             # Python >= 3.12 warns that a fork of several threads may deadlock; the models use no thread
             warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
             self._fork(runtime)
+        self._heartbeat.restart()
         for built in runtime.exception_q:
             self._wait_until_built(built)
         runtime._is_initialized = runtime._is_started = True
@@ -64,47 +75,66 @@ class Session:
         from lava.magma.runtime.mgmt_token_enums import MGMT_RESPONSE, enum_equal
 
         received: list[NDArray[np.float64]] = []
+        services = self._runtime.service_to_runtime
+
+        def finished() -> bool:
+            self._drain(port, received)
+            return all(service.probe() for service in services)
+
+        def complete() -> bool:  # a message may arrive after the end of the run is known
+            self._drain(port, received)
+            return len(received) >= messages
+
         self._idle = False
         self._runtime.start(RunSteps(num_steps=steps, blocking=False))
-        pause = 0.0001
-        while not all(service.probe() for service in self._runtime.service_to_runtime):
-            self._drain(port, received)
-            self._check()
-            time.sleep(pause)
-            pause = min(2 * pause, LONGEST_POLL_S)
-        answers = [service.recv() for service in self._runtime.service_to_runtime]
+        self._until(finished)
+        answers = [service.recv() for service in services]
         if not all(enum_equal(answer, MGMT_RESPONSE.DONE) for answer in answers):
-            raise TargetRunError(self._reason(time.monotonic() + GRACE_S))
+            raise TargetRunError(self._reason())
         self._runtime._is_running = False
         self._idle = True
-        while len(received) < messages:  # a message may arrive after the end of the run is known
-            self._drain(port, received)
-            self._check()
-            time.sleep(0.0001)
+        self._until(complete)
+        if self._recording is not None:
+            self._recording.port = port.name
+            self._recording.lava_steps += steps
+            self._recording.messages += received
         return received
+
+    def read(self, var: Any) -> NDArray[np.float64]:
+        """Value of a variable of a process, between runs; about 0.2 ms per element."""
+        from lava.magma.runtime.mgmt_token_enums import MGMT_COMMAND, enum_to_np
+
+        model = self._runtime._executable.node_configs[0].var_models[var.id]
+        out = self._runtime.runtime_to_service[model.runtime_srv_id]
+        back = self._runtime.service_to_runtime[model.runtime_srv_id]
+        for token in (MGMT_COMMAND.GET_DATA, enum_to_np(model.proc_id), enum_to_np(var.id)):
+            self._until(out.probe)
+            out.send(token)
+        self._until(back.probe)
+        values = np.zeros(int(back.recv()[0]))
+        for place in range(len(values)):
+            self._until(back.probe)
+            values[place] = back.recv()[0]
+        return values.reshape(var.shape)
 
     def close(self) -> None:
         """End every model process, politely when it is idle, and release the shared memory."""
-        if self._runtime is None:
-            return
-        if self._idle:
-            self._ask_to_stop()
         runtime, self._runtime = self._runtime, None
-        infrastructure = runtime._messaging_infrastructure
-        if infrastructure is not None:
-            actors = infrastructure.actors
-            for actor in actors:
-                if not actor._is_done and actor.is_alive():
-                    actor.kill()
-            for actor in actors:
-                actor.join()
-            self._join_ports(runtime)
-            # a manager that could not start has nothing to shut down, and no method for it
-            if hasattr(infrastructure.smm._manager, "shutdown"):
-                infrastructure.smm.shutdown()
-        runtime._open_ports.clear()
-        # so that neither Lava's destructors nor a second close try again
-        runtime._is_running = runtime._is_started = False
+        if runtime is None:
+            return
+        with uninterrupted():
+            if self._idle:
+                ask_to_stop(runtime)
+            end(runtime, self.process)
+
+    def _until(self, ready: Callable[[], bool]) -> None:
+        """Wait until something is so, unless a process fails, all stall, or the time is over."""
+        self._heartbeat.restart()
+        pause = 0.0001
+        while not ready():
+            self._check()
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_POLL_S)
 
     def _wait_until_built(self, built: Any) -> None:
         """Wait for one process to report that its model was constructed."""
@@ -125,44 +155,35 @@ class Session:
             received.append(pipe.recv())
 
     def _check(self) -> None:
-        """Raise if a process failed or the time is over."""
+        """Raise if a process failed, none makes progress or the time is over."""
         actors = self._runtime._messaging_infrastructure.actors
         if any(actor.exception is not None or not actor.is_alive() for actor in actors):
-            raise TargetRunError(self._reason(time.monotonic() + GRACE_S))
+            raise TargetRunError(self._reason())
+        if self._heartbeat.silent_s() > self.stall_s:
+            raise TargetRunError(
+                f"no time step was finished for stall_s={self.stall_s:g} s: {self._heartbeat.where()}. "
+                "A model blocks; if one step really takes that long, raise stall_s"
+            )
         if time.monotonic() > self.deadline:
             raise TargetRunError(
-                f"no answer within timeout_s={self.timeout_s:g} s: a model blocks, or the run needs more "
-                "time; raise timeout_s, or lower max_steps"
+                f"no answer within timeout_s={self.timeout_s:g} s: {self._heartbeat.where()}. The run needs "
+                "more time, or a model blocks; raise timeout_s, or lower max_steps"
             )
 
-    def _reason(self, until: float) -> str:
+    def _reason(self) -> str:
         """What went wrong: the text of the first exception, or else who died."""
         actors = self._runtime._messaging_infrastructure.actors
+        until = time.monotonic() + GRACE_S
         while time.monotonic() < until:
             for actor in actors:
                 if actor.exception is not None:
                     summary, trace = actor.exception
                     return f"a Lava model raised {summary}\n{trace}"
             time.sleep(0.01)
-        codes = [actor.exitcode for actor in actors if not actor.is_alive()]
-        return f"a Lava model process died without an exception (exit codes {codes})"
+        return death(actors, self._heartbeat)
 
-    def _ask_to_stop(self) -> None:
-        from lava.magma.runtime.mgmt_token_enums import MGMT_COMMAND
 
-        for service in self._runtime.runtime_to_service:
-            service.send(MGMT_COMMAND.STOP)
-        until = time.monotonic() + GRACE_S
-        actors = self._runtime._messaging_infrastructure.actors
-        while any(actor.is_alive() for actor in actors) and time.monotonic() < until:
-            time.sleep(0.001)
-
-    def _join_ports(self, runtime: Any) -> None:
-        """End the listening threads of the parent's ports."""
-        ports = [*runtime.runtime_to_service, *runtime.service_to_runtime]
-        for port in self.process.out_ports:
-            pipe = getattr(port, "external_pipe_csp_recv_port", None)
-            if pipe is not None:
-                ports.append(pipe)
-        for port in ports:
-            port.join()
+def _name(process: Any) -> str:
+    """The class of a process, and its own name where somebody gave it one."""
+    kind = type(process).__name__
+    return kind if process.name == f"Process_{process.id}" else f"{kind} {process.name!r}"

@@ -1,160 +1,29 @@
-"""Nothing hangs, nothing is left behind, no exception text is lost.
+"""Lava beside others: multiprocessing, torch, threads, notebooks, scripts from stdin, a killed parent."""
 
-Model processes are forked, so a model patched here is patched there.
-"""
-
-import logging
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from hw_targets import get_target
-from hw_targets.lava.compat import prepare_lava
-from oscsim import FrequencyCoupling, PhaseLayerSpec, compare, solve
+from oscsim import compare, solve
 from oscsim.errors import TargetRunError, TargetUnavailable
 
-prepare_lava()
-from lava.magma.core.process.process import ProcessServer  # noqa: E402
-from lava.magma.runtime.message_infrastructure import multiprocessing as actors  # noqa: E402
-
-from hw_targets.lava.processes import pair_cells, phase_oscillators  # noqa: E402
+pytestmark = pytest.mark.usefixtures("nothing_is_left_behind")
 
 TARGET = get_target("lava")
-DYNAMICS = ("pair", "network")
-MODELS = {"pair": pair_cells._CellsModel, "network": phase_oscillators._OscillatorsModel}
 
 
-def layer(dynamics: str = "pair") -> PhaseLayerSpec:
-    return PhaseLayerSpec(
-        omega=[[[0.0], [0.4]]],
-        theta=[[[0.1], [0.5]]],
-        coupling=FrequencyCoupling(alpha=[0.2]),
-        gain=[1.5],
-        dynamics=dynamics,
-    )
-
-
-def children() -> set[int]:
-    """Process ids of everything this process has started and not yet reaped."""
-    mine = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    return {int(pid) for one in mine for pid in one.read_text().split()}
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left_behind(monkeypatch):
-    TARGET.lower(layer()).run()  # Python's resource tracker starts once and stays
-    kept = {*children()}
-    blocks = []  # only our own: other processes of the machine have theirs beside them
-    manager = actors.SharedMemoryManager
-    make = manager.create_shared_memory
-
-    def note(self, size):
-        block = make(self, size)
-        blocks.append(Path("/dev/shm") / block.name)
-        return block
-
-    monkeypatch.setattr(manager, "create_shared_memory", note)
-    threads, handlers = threading.active_count(), list(logging.getLogger().handlers)
-    files = len(os.listdir("/proc/self/fd"))
-    yield blocks
-    assert children() <= kept and not multiprocessing.active_children()
-    assert not any(block.exists() for block in blocks)
-    until = time.monotonic() + 2
-    while threading.active_count() > threads and time.monotonic() < until:
-        time.sleep(0.01)
-    assert threading.active_count() <= threads
-    assert logging.getLogger().handlers == handlers
-    assert len(os.listdir("/proc/self/fd")) <= files + 2
-    assert ProcessServer().num_processes == 0
-
-
-def test_a_regular_run_cleans_up(nothing_is_left_behind):
-    TARGET.lower(layer("network")).run()
+def test_a_regular_run_cleans_up(nothing_is_left_behind, small_layer):
+    TARGET.lower(small_layer("network")).run()
     assert len(nothing_is_left_behind) > 5  # blocks that the fixture finds gone
-
-
-class Unpicklable(Exception):
-    """An exception that can neither be pickled nor rebuilt from its arguments."""
-
-    def __init__(self, first, second):
-        super().__init__(f"{first} and {second}")
-        self.lock = threading.Lock()
-
-
-@pytest.mark.parametrize("dynamics", DYNAMICS)
-@pytest.mark.parametrize("error", [ValueError("the cell is on fire"), Unpicklable("the cell", "on fire")])
-def test_a_model_that_raises_tells_the_original_text(dynamics, error, monkeypatch):
-    run = MODELS[dynamics].run_spk
-
-    def burning(self):
-        if self.time_step == 20:
-            raise error
-        run(self)
-
-    monkeypatch.setattr(MODELS[dynamics], "run_spk", burning)
-    with pytest.raises(TargetRunError) as caught:
-        TARGET.lower(layer(dynamics)).run()
-    assert f"{type(error).__name__}: {error}" in str(caught.value)
-    assert "in burning" in str(caught.value)  # the traceback of the model process
-
-
-@pytest.mark.parametrize("dynamics", DYNAMICS)
-def test_a_model_that_cannot_be_built_tells_the_original_text(dynamics, monkeypatch):
-    def broken(self, proc_params=None):
-        raise KeyError("no arithmetic today")
-
-    monkeypatch.setattr(MODELS[dynamics], "__init__", broken, raising=False)
-    with pytest.raises(TargetRunError, match="no arithmetic today"):
-        TARGET.lower(layer(dynamics)).run()
-
-
-@pytest.mark.parametrize("dynamics", DYNAMICS)
-def test_a_model_that_blocks_ends_with_the_time_limit(dynamics, monkeypatch):
-    def blocked(self):
-        threading.Event().wait()
-
-    monkeypatch.setattr(MODELS[dynamics], "run_spk", blocked)
-    started = time.monotonic()
-    with pytest.raises(TargetRunError, match=r"no answer within timeout_s=1.5 s: a model blocks"):
-        TARGET.lower(layer(dynamics), TARGET.config(timeout_s=1.5)).run()
-    assert time.monotonic() - started < 4
-
-
-def test_a_model_that_dies_is_noticed(monkeypatch):
-    monkeypatch.setattr(pair_cells._CellsModel, "run_spk", lambda self: os._exit(7))
-    with pytest.raises(TargetRunError, match=r"died without an exception \(exit codes \[7\]\)"):
-        TARGET.lower(layer()).run()
-
-
-def test_ctrl_c_cleans_up(monkeypatch):
-    monkeypatch.setattr(pair_cells._CellsModel, "run_spk", lambda self: threading.Event().wait())
-    alarm = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
-    # a test run in the background starts with SIGINT ignored, and brian2's handler cannot cope with that
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    alarm.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            TARGET.lower(layer()).run()
-    finally:
-        signal.signal(signal.SIGINT, before)
-    alarm.join()
-
-
-def test_runs_after_a_failure_are_sound(monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(pair_cells._CellsModel, "run_spk", lambda self: 1 / 0)
-        with pytest.raises(TargetRunError, match="ZeroDivisionError"):
-            TARGET.lower(layer()).run()
-    for dynamics in (*DYNAMICS, *DYNAMICS):
-        assert compare(TARGET.lower(layer(dynamics)).run(), solve(layer(dynamics))).conforms
 
 
 SCRIPT = """
@@ -194,6 +63,37 @@ def test_torch_in_the_parent_does_no_harm():
     assert out.strip() == "settled", err
 
 
+def test_a_script_from_stdin_needs_no_main_guard(tmp_path):
+    code = textwrap.dedent(SCRIPT) + "print(run().status)\n"
+    done = subprocess.run(
+        [sys.executable, "-"], input=code, cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == ["settled"], done.stderr
+
+
+def test_a_cell_of_a_notebook_runs_inside_its_event_loop():
+    """A notebook executes text of no file, in the thread of a running loop, beside threads of its own."""
+    done = python("""
+        import asyncio, threading
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+        async def cell():
+            beat = asyncio.create_task(asyncio.sleep(0.01, "loop alive"))
+            scope = {"run": run}
+            exec(compile("status = run().status", "<ipython-input-1>", "single"), scope)
+            return scope["status"], await beat
+        print(*asyncio.run(cell()))
+    """)
+    out, err = done.communicate(timeout=60)
+    assert out.strip() == "settled loop alive" and not err, err
+
+
+def test_runs_in_two_threads_do_not_disturb_each_other(small_layer):
+    layers = [small_layer("pair"), small_layer("network")] * 2
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(lambda one: TARGET.lower(one).run(), layers))
+    assert all(compare(one, solve(layer)).conforms for one, layer in zip(results, layers, strict=True))
+
+
 BLOCKED = """
     from hw_targets.lava.compat import prepare_lava
     prepare_lava()
@@ -217,6 +117,12 @@ def offspring(parent: subprocess.Popen) -> list[str]:
     return found
 
 
+def shared_memory(process: subprocess.Popen) -> set[Path]:
+    """Blocks that a process has mapped."""
+    lines = Path(f"/proc/{process.pid}/maps").read_text().splitlines()
+    return {Path(line.split()[-1]) for line in lines if line.split()[-1].startswith("/dev/shm/psm_")}
+
+
 def all_gone(pids: list[str]) -> bool:
     until = time.monotonic() + 8
     while any(_alive(pid) for pid in pids) and time.monotonic() < until:
@@ -226,10 +132,15 @@ def all_gone(pids: list[str]) -> bool:
 
 def test_a_killed_parent_leaves_no_orphans():
     parent = python(BLOCKED)
-    pids = offspring(parent)
+    pids, blocks = offspring(parent), shared_memory(parent)
+    assert len(blocks) > 2
     parent.kill()
     parent.communicate()
     assert all_gone(pids)
+    until = time.monotonic() + 5  # Python's resource tracker removes them when the last process is gone
+    while any(block.exists() for block in blocks) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not any(block.exists() for block in blocks)
 
 
 def test_ctrl_c_in_a_terminal_is_one_interrupt():
@@ -249,35 +160,37 @@ def _alive(pid: str) -> bool:
         return False
 
 
-def test_a_missing_backend_is_named_with_its_cure(monkeypatch):
+def test_a_missing_backend_is_named_with_its_cure(monkeypatch, small_layer):
     from importlib import metadata
 
     def absent(name):
         raise metadata.PackageNotFoundError(name)
 
-    executable = TARGET.lower(layer())
+    executable = TARGET.lower(small_layer())
     monkeypatch.setattr(metadata, "version", absent)
     with pytest.raises(TargetUnavailable, match=r"lava-nc is not installed.*--no-deps .*lava-nc==0\.10\.0"):
         executable.run()
     assert not TARGET.availability().available
 
 
-def run_in_pool(_):
+def run_in_pool(spec):
     try:
-        TARGET.lower(layer()).run()
+        TARGET.lower(spec).run()
     except TargetRunError as error:
         return str(error)
 
 
-def test_a_daemonic_worker_is_told_what_to_use():
+def test_a_daemonic_worker_is_told_what_to_use(small_layer):
     with multiprocessing.get_context("fork").Pool(1) as pool:
-        assert "ProcessPoolExecutor" in pool.map(run_in_pool, [0])[0]
+        assert "ProcessPoolExecutor" in pool.map(run_in_pool, [small_layer()])[0]
 
 
-def test_a_manager_that_cannot_start_keeps_its_text(monkeypatch):
+def test_a_manager_that_cannot_start_keeps_its_text(monkeypatch, small_layer):
     def refuse(_):
         raise OSError("no more processes")
 
+    from lava.magma.runtime.message_infrastructure import multiprocessing as actors
+
     monkeypatch.setattr(actors.SharedMemoryManager, "start", refuse)
     with pytest.raises(TargetRunError, match="Lava could not start: OSError: no more processes"):
-        TARGET.lower(layer()).run()
+        TARGET.lower(small_layer()).run()
