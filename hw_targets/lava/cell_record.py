@@ -26,7 +26,7 @@ class CellReadout:
     phase : final phases, rad.
     mean : complex <exp(i psi)>; over whole beats where ``beating``, else over the whole run.
     beating : bool, at least one whole beat was seen.
-    resting : bool, the last step moved less than the format's residual.
+    resting : bool, the last step moved less than the format's residual, and no beat was seen before.
     """
 
     phase: Array
@@ -51,7 +51,8 @@ def read_cells(record: Array, steps: NDArray[np.int64], number_format: NumberFor
     span = np.where(beating, last.time - first.time, 1.0)
     whole = _whole_run(rows, phase, steps, number_format)
     mean = np.where(beating, (last.integral - first.integral) / span, whole)
-    return CellReadout(phase, mean, beating, rate <= number_format.residual)
+    # a rotating cell may end where it is slowest
+    return CellReadout(phase, mean, beating, (rate <= number_format.residual) & ~beating)
 
 
 @dataclass(frozen=True, eq=False)

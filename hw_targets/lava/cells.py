@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hw_targets.lava.duration import Timing, cell_steps, edge_steps
 from hw_targets.lava.formats import NumberFormat
 from hw_targets.lava.program import CellProgram, Integrator
+from oscsim.errors import LoweringError
 from oscsim.pair_terms import (
     coupling,
     free_rate,
@@ -25,6 +26,7 @@ from oscsim.pair_terms import (
 )
 from oscsim.phase import wrap
 from oscsim.spec import PhaseLayerSpec
+from oscsim.tolerance import CONDITION_CAP, UNSTABLE_BAND
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -87,11 +89,16 @@ def pair_cells(spec: PhaseLayerSpec, timing: Timing, band: float) -> Cells:
     )
 
 
-def clamped_cells(spec: PhaseLayerSpec, timing: Timing) -> tuple[Cells, Array]:
+def clamped_cells(spec: PhaseLayerSpec, timing: Timing, epsilon: float) -> tuple[Cells, Array]:
     """The free oscillators of a clamped layer, and the phase (H, N, D) of the held drive of each.
 
     A finite duration T is ``|rho| R T`` on the own clock, in equal steps that end exactly there; a cell
     that comes to rest earlier stops then.
+
+    Raises
+    ------
+    LoweringError
+        the format keeps a cell on its unstable point that would move by more than ``epsilon`` allows.
     """
     drive = held_phasor(spec, coupling(spec))
     held: Array = np.angle(drive).astype(np.float64)
@@ -102,6 +109,7 @@ def clamped_cells(spec: PhaseLayerSpec, timing: Timing) -> tuple[Cells, Array]:
     pull = np.abs(signed)
     with np.errstate(over="ignore", invalid="ignore"):
         time = np.where(pull > 0, pull * spec.duration, 0.0)
+    _refuse_stranded(start, time, timing, epsilon)
     rest = cell_steps(np.zeros_like(pull), start, timing)
     # nine digits: the last bit of a product of sums depends on the processor, the plan must not
     needed = np.minimum(np.ceil(np.round(np.minimum(time / timing.step, 2.0**40), 9)), 2**40).astype(np.int64)
@@ -112,6 +120,29 @@ def clamped_cells(spec: PhaseLayerSpec, timing: Timing) -> tuple[Cells, Array]:
     limited = np.minimum(steps, timing.max_steps)
     zero = np.zeros_like(pull)
     return Cells(where, zero, speed, start, turned, zero, limited, steps <= timing.max_steps), held
+
+
+def _refuse_stranded(start: Array, time: Array, timing: Timing, epsilon: float) -> None:
+    """Refuse cells that the closed form decides, but that the format leaves where they start.
+
+    The distance from the unstable point grows like ``tan(distance/2) e^time``; a start within UNSTABLE_BAND
+    of it is open in every format (oscsim/tolerance.py).
+    """
+    distance = np.pi - np.abs(start)
+    still = (time > 0) & (distance <= timing.nearest) & (distance > UNSTABLE_BAND)
+    if not still.any():
+        return
+    tangent = np.tan(distance[still] / 2)
+    grown = tangent * np.exp(np.minimum(time[still], 100.0))
+    moved = 2 * np.arctan(grown) - distance[still]
+    growth = np.sin(distance[still] + moved) / np.sin(distance[still])
+    stranded = (growth <= CONDITION_CAP) & (moved > epsilon * np.maximum(1.0, growth))
+    if stranded.any():
+        raise LoweringError(
+            f"number format: {int(stranded.sum())} oscillators start within {timing.nearest:.3g} rad of "
+            "their unstable point, where the sine rounds to zero, and would never leave it; use more "
+            "payload_bits (with interpolation='nearest': more sine_bits, or interpolation='linear')"
+        )
 
 
 def program(cells: Cells, number_format: NumberFormat, integrator: Integrator) -> CellProgram:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hw_targets.lava.program import Integrator
 from oscsim.beat_average import FEWEST_TURNS
 from oscsim.errors import LoweringError
 from oscsim.tolerance import EDGE_BAND
@@ -39,6 +40,7 @@ class Timing:
     nearest : smallest distance (rad) from an unstable point that the format resolves.
     slope : how far the slope of the format's sine may be from the cosine; relaxation is that much slower.
     max_steps : largest number of steps.
+    integrator : "runge_kutta", or "euler", which leaves an unstable point more slowly than time does.
     """
 
     step: float
@@ -47,6 +49,16 @@ class Timing:
     nearest: float
     slope: float
     max_steps: int
+    integrator: Integrator
+
+    @property
+    def slowness(self) -> float:
+        """Time that a motion takes at most in steps of the integrator, relative to its own.
+
+        An Euler step multiplies a distance from an unstable point by ``1 + h``, where time has ``e^h``; every
+        other slope of the rate is smaller.
+        """
+        return 1.0 if self.integrator == "runge_kutta" else self.step / float(np.log1p(self.step))
 
 
 def locked_time(ratio: Array, start: Array, timing: Timing) -> Array:
@@ -60,7 +72,8 @@ def locked_time(ratio: Array, start: Array, timing: Timing) -> Array:
     near = np.abs(np.sin((start - rest) / 2))
     far = np.maximum(np.abs(np.sin((start - np.pi + rest) / 2)), timing.nearest / 2)
     slowest = np.maximum(decay - timing.slope, 0.5 * decay)
-    return np.log(np.maximum(near / far * 4.0 * decay**2 / timing.residual, 1.0)) / slowest
+    time = np.log(np.maximum(near / far * 4.0 * decay**2 / timing.residual, 1.0)) / slowest
+    return time * timing.slowness
 
 
 def unlocked_time(ratio: Array) -> Array:

@@ -136,9 +136,9 @@ class FixedPoint:
         return (phase + shift_right(total * SIXTH, SIXTH_BITS)) & (self.turn - 1)
 
     def advance(self, phase: Integers, sine: Integers, mismatch: Integers, coupling: Integers) -> Integers:
-        """One Runge-Kutta step of ``psi' = mismatch - coupling sin psi``; ``sine`` is that of the given phase.
+        """One Runge-Kutta step of ``psi' = mismatch - coupling sin psi``, wrapped.
 
-        mismatch and coupling are parameter mantissas, as :meth:`rate` makes them.
+        ``sine`` is that of the given phase; mismatch and coupling are mantissas, as :meth:`rate` makes them.
         """
         drift = mismatch * self.amplitude
 

@@ -1,26 +1,19 @@
-"""Number formats: which arithmetic a configuration means, what it resolves, what it may promise."""
+"""Number formats: which arithmetic a configuration means, and what it resolves."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.floating_point import FloatingPoint
 from hw_targets.lava.picks import Picked
-from oscsim.errors import LoweringError
 from oscsim.tolerance import (
     EXCLUDED_SHARE,
     EXCLUDED_SHARE_FIXED_POINT,
-    LARGEST_EPSILON,
     SETTLE_RESIDUAL,
-    Accuracy,
-    fixed_point_epsilon,
-    rk4_epsilon,
+    lost_bits,
     sine_table_error,
 )
-
-Array = NDArray[np.float64]
 
 # Least significant bits of phase from an unstable point within which a step rounds to no motion (1/64 turn
 # per step: half a bit per 0.1 rad).
@@ -72,59 +65,33 @@ def number_format(config: Picked) -> NumberFormat:
         config.interpolation,
         config.rounding,
     )
+    interpolated, to_nearest = sine_options(config)
+    table = sine_table_error(
+        config.sine_bits, config.payload_bits, interpolated=interpolated, to_nearest=to_nearest
+    )
+    lost = lost_bits(to_nearest) * config.steps_per_turn / integers.turn
+    # half an interval of the sine table; where entries are not interpolated the sine jumps by twice that
+    half_interval = np.pi / 2**config.sine_bits
+    jump = 0.0 if interpolated else 2.0 * half_interval
+    cut = 1.0 if to_nearest else 2.0
     return NumberFormat(
         integers,
         "fixed_pt",
         step,
-        # one least significant bit of phase per step, and two of the sine payload (entry, interpolation)
-        residual=config.steps_per_turn / integers.turn + 2.0 ** (2 - config.payload_bits),
-        # a mantissa, the sine, and a rate of up to one least significant bit of phase per step
-        resolution=2.0 ** -(config.parameter_bits + 1)
-        + sine_table_error(config.sine_bits, config.payload_bits)
-        + config.steps_per_turn / integers.turn,
+        # what a rate loses, and two least significant bits of the sine payload (entry, interpolation)
+        residual=lost + 2.0 ** (2 - config.payload_bits) + jump,
+        # a mantissa, the sine, and what a rate loses
+        resolution=2.0 ** -(config.parameter_bits + 1) + table + lost,
         # nor does a sine move anything that rounds to zero
-        nearest=NEAREST_LSB * config.steps_per_turn / 64 * 2 * np.pi / integers.turn
-        + 2.0**-config.payload_bits,
+        nearest=cut * NEAREST_LSB * config.steps_per_turn / 64 * 2 * np.pi / integers.turn
+        + cut * 2.0**-config.payload_bits
+        + jump / 2,
         # a chord of the table has the slope of the cosine somewhere within the step it spans
-        slope=np.pi / 2**config.sine_bits,
+        slope=half_interval,
         excluded_share=EXCLUDED_SHARE_FIXED_POINT,
     )
 
 
-def promise(config: Picked, coefficient_bits: int, step: float) -> Accuracy:
-    """Epsilon and excluded share of a run; the band is added by the caller.
-
-    Parameters
-    ----------
-    coefficient_bits : a coefficient is off by at most 2^-coefficient_bits of full scale.
-    step : Runge-Kutta step on the fastest own clock.
-
-    Raises
-    ------
-    LoweringError
-        the format is so coarse that its tolerance could reject nothing.
-    """
-    epsilon, share = rk4_epsilon(step), EXCLUDED_SHARE
-    if config.number_format == "fixed_point":
-        share = EXCLUDED_SHARE_FIXED_POINT
-        bits = (config.phase_bits, config.sine_bits, config.payload_bits)
-        epsilon = max(epsilon, fixed_point_epsilon(coefficient_bits, *bits, config.steps_per_turn))
-    if epsilon > LARGEST_EPSILON:
-        coarse_step = rk4_epsilon(step) > LARGEST_EPSILON
-        advice = "steps_per_turn" if coarse_step else _widest_error(config, coefficient_bits)
-        raise LoweringError(
-            f"number format: epsilon would be {epsilon:.3g}, more than the {LARGEST_EPSILON} that could "
-            f"still reject a wrong answer; use more {advice}"
-        )
-    return Accuracy(epsilon, excluded_share=share)
-
-
-def _widest_error(config: Picked, coefficient_bits: int) -> str:
-    """Which option of a fixed-point format to widen: the one with the largest share of the error."""
-    error = {
-        "sine_bits": (np.pi / 2**config.sine_bits) ** 2,
-        "payload_bits": 4.0 * 2.0**-config.payload_bits,
-        "phase_bits, or fewer steps_per_turn": 4.0 * config.steps_per_turn / 2.0**config.phase_bits,
-        "weight_bits or parameter_bits": 2.0**-coefficient_bits,
-    }
-    return max(error, key=lambda name: error[name])
+def sine_options(config: Picked) -> tuple[bool, bool]:
+    """Whether sines are interpolated, and whether products are rounded to nearest."""
+    return config.interpolation == "linear", config.rounding == "nearest"

@@ -1,6 +1,6 @@
 """What a run of one dynamics hands over to become a result."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ class Outcome:
     Parameters
     ----------
     average_error : estimated error of a time average that ended the run, 0 where nothing drifts.
+    counters : name -> how often, as the processes counted it (program.COUNTERS).
     """
 
     sync: Array
@@ -28,3 +29,4 @@ class Outcome:
     average_error: float = 0.0
     trajectory: Array | None = None
     times: Array | None = None
+    counters: dict[str, int] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from hw_targets.lava.cells import Cells, clamped_cells, pair_cells, program
 from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.duration import RELATIVE, Timing, edge_band, network_band
 from hw_targets.lava.fixed_point import FixedPoint
-from hw_targets.lava.formats import NumberFormat, number_format, promise
+from hw_targets.lava.formats import NumberFormat, number_format
 from hw_targets.lava.network import Network, network, network_program
 from hw_targets.lava.picks import Picked, picked
 from hw_targets.lava.plan_entries import (
@@ -21,6 +21,7 @@ from hw_targets.lava.plan_entries import (
     network_resources,
 )
 from hw_targets.lava.program import CellProgram, NetworkProgram
+from hw_targets.lava.promises import promise
 from oscsim.errors import LoweringError
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import Plan
@@ -68,20 +69,28 @@ def lower(spec: PhaseLayerSpec, config: LavaConfig) -> Lowered:
 
 
 def _timing(config: Picked, form: NumberFormat) -> Timing:
-    return Timing(form.step, form.residual, form.resolution, form.nearest, form.slope, config.max_steps)
+    return Timing(
+        form.step,
+        form.residual,
+        form.resolution,
+        form.nearest,
+        form.slope,
+        config.max_steps,
+        config.integrator,
+    )
 
 
 def _lower_cells(spec: PhaseLayerSpec, config: Picked) -> LoweredCells:
     form = number_format(config)
     timing = _timing(config, form)
     # an unsigned mantissa is off by at most half of its least significant bit
-    accuracy = promise(config, config.parameter_bits + 1, form.step)
+    accuracy = promise(config, config.parameter_bits + 1, form.step, spec.dynamics)
     held = None
     if spec.dynamics == "pair":
         accuracy = replace(accuracy, band=edge_band(timing))
         cells = pair_cells(spec, timing, accuracy.band)
     else:
-        cells, held = clamped_cells(spec, timing)
+        cells, held = clamped_cells(spec, timing, accuracy.epsilon)
     count = len(cells.steps)
     if count > MOST_CELLS:
         raise LoweringError(
@@ -102,13 +111,14 @@ def _lower_cells(spec: PhaseLayerSpec, config: Picked) -> LoweredCells:
 
 def _lower_network(spec: PhaseLayerSpec, config: Picked) -> LoweredNetwork:
     form = number_format(config)
-    accuracy = promise(config, config.weight_bits, form.step)
+    accuracy = promise(config, config.weight_bits, form.step, "network")
     # fixed point: rounding shakes the average, which cannot agree better than the format's own error
     floor = accuracy.epsilon / 8 if isinstance(form.arithmetic, FixedPoint) else 0.0
     residual = max(AVERAGING_RESIDUAL, floor)
     band = max(EDGE_BAND, 2.0 * form.resolution, network_band(form.step * config.max_steps))
+    average = accuracy.averaging_error + rk4_epsilon(RELATIVE * form.step)
     # a run adds the estimated error of its own average
-    accuracy = replace(accuracy, band=band, averaging_error=rk4_epsilon(RELATIVE * form.step))
+    accuracy = replace(accuracy, band=band, averaging_error=average)
     net = network(spec)
     chunk = min(CHUNK_STEPS, config.max_steps)
     prog = network_program(net, config, form, chunk)

@@ -1,16 +1,14 @@
 """Run a lowered layer on Lava and put its result together."""
 
 import time
-import warnings
 from importlib import metadata
 
 from hw_targets.lava.outcome import Outcome
 from hw_targets.lava.plan import Lowered, LoweredCells, LoweredNetwork
 from hw_targets.lava.run_cells import run_clamped, run_pair
 from hw_targets.lava.run_network import run_network
-from oscsim.readout import attend, row_weights
-from oscsim.result import Provenance, SyncResult, SyncStatus
-from oscsim.target import ConvergenceWarning
+from oscsim.conclusion import concluded
+from oscsim.result import Provenance, SyncResult
 from oscsim.tolerance import with_average
 
 BACKENDS = ("lava-nc", "numpy")
@@ -34,23 +32,10 @@ def run(lowered: Lowered) -> SyncResult:
         versions={name: metadata.version(name) for name in BACKENDS},
         notes=outcome.notes,
         wall_s=time.perf_counter() - started,
+        counters=outcome.counters,
     )
-    if outcome.status is SyncStatus.NOT_CONVERGED:
-        warnings.warn(f"lava: {'; '.join(outcome.notes)}", ConvergenceWarning, stacklevel=3)
-    weights = row_weights(outcome.sync, outcome.locked, lowered.spec.dynamics)
-    return SyncResult(
-        sync=outcome.sync,
-        locked=outcome.locked,
-        weights=weights,
-        order_parameter=outcome.order_parameter,
-        output=attend(weights, lowered.spec.values),
-        phase=outcome.phase,
-        status=outcome.status,
-        provenance=provenance,
-        accuracy=with_average(lowered.accuracy, outcome.average_error),
-        trajectory=outcome.trajectory,
-        times=outcome.times,
-    )
+    accuracy = with_average(lowered.accuracy, outcome.average_error)
+    return concluded(lowered.spec, outcome, provenance, accuracy, outcome.trajectory, outcome.times)
 
 
 def _outcome(lowered: Lowered) -> Outcome:

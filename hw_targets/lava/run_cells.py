@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from hw_targets.lava.cell_record import CellReadout, read_cells
 from hw_targets.lava.outcome import Outcome
 from hw_targets.lava.plan import LoweredCells
+from hw_targets.lava.program import COUNTERS
 from hw_targets.lava.runtime import lava_session
 from oscsim.pair_terms import coupling, initial_phase, spec_order_parameter, unmasked
 from oscsim.phase import wrap
@@ -27,7 +28,7 @@ def run_pair(lowered: LoweredCells) -> Outcome:
     means that the run did not converge.
     """
     spec, cells = lowered.spec, lowered.cells
-    readout = _run(lowered)
+    readout, counters = _run(lowered)
     # a quarter turn of the frame changes no magnitude: cells turned by pi need no turning back
     cosine = np.where(readout.beating, readout.mean.real, np.cos(readout.phase))
     long = np.abs(readout.mean) >= LOCK_THRESHOLD
@@ -40,13 +41,13 @@ def run_pair(lowered: LoweredCells) -> Outcome:
     if unread.any():
         notes += (f"{int(unread.sum())} cells inside the edge band are undecided: S = 0, not locked",)
     order = spec_order_parameter(spec)
-    return Outcome(sync, locked, order, None, status, notes)
+    return Outcome(sync, locked, order, None, status, notes, counters=counters)
 
 
 def run_clamped(lowered: LoweredCells) -> Outcome:
     """``S_ij = J_ij (1/D) sum_l cos(phi_i^l - theta_j^l)`` at the end of the duration, or at rest."""
     spec, cells = lowered.spec, lowered.cells
-    readout = _run(lowered)
+    readout, counters = _run(lowered)
     phase_0 = initial_phase(spec)
     back = readout.phase - np.where(cells.turned, np.pi, 0.0)
     phase = phase_0.copy()
@@ -56,22 +57,25 @@ def run_clamped(lowered: LoweredCells) -> Outcome:
     allowed = np.broadcast_to(unmasked(spec), (spec.n_heads, *unmasked(spec).shape))
     sync = np.where(allowed, phase_sync(coupling(spec), phase, spec.theta), 0.0)
     status, notes = _status(~cells.complete & ~readout.resting, lowered)
-    return Outcome(sync, allowed.copy(), spec_order_parameter(spec), phase, status, notes)
+    order = spec_order_parameter(spec)
+    return Outcome(sync, allowed.copy(), order, phase, status, notes, counters=counters)
 
 
-def _run(lowered: LoweredCells) -> CellReadout:
-    """Run the process and return the read-out in layer order."""
+def _run(lowered: LoweredCells) -> tuple[CellReadout, dict[str, int]]:
+    """Run the process and return the read-out in layer order, and what the process counted."""
     from hw_targets.lava.processes.pair_cells import PairCells
 
     program, form = lowered.program, lowered.number_format
     build = partial(PairCells, program=program, arithmetic=form.arithmetic)
-    with lava_session(build, form.tag, lowered.config.timeout_s) as session:
+    with lava_session(build, form.tag, lowered.config.timeout_s, lowered.config.stall_s) as session:
         (record,) = session.run(program.lava_steps, session.process.record, messages=1)
+        counted = session.read(session.process.counters)
     readout = read_cells(record, program.steps, form)
     place = np.argsort(program.order)
-    return CellReadout(
+    ordered = CellReadout(
         readout.phase[place], readout.mean[place], readout.beating[place], readout.resting[place]
     )
+    return ordered, {name: int(count) for name, count in zip(COUNTERS, counted, strict=True)}
 
 
 def _status(unfinished: Mask, lowered: LoweredCells) -> tuple[SyncStatus, tuple[str, ...]]:
