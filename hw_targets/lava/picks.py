@@ -1,7 +1,6 @@
-"""What lowering picks where the configuration leaves it open: step of time, width of spikes."""
+"""A configuration in which nothing is open any more (hw_targets/lava/converter.py fills it in)."""
 
 from hw_targets.lava.config import LavaConfig
-from oscsim.spec import PhaseLayerSpec
 
 
 class Picked(LavaConfig):
@@ -10,9 +9,11 @@ class Picked(LavaConfig):
     steps_per_turn: int = 64  # pyright: ignore[reportIncompatibleVariableOverride]
     payload_bits: int = 16  # pyright: ignore[reportIncompatibleVariableOverride]
 
+    def having(self, **values: int) -> "Picked":
+        """The same configuration with other values, unchecked: they are lowering's own.
 
-def picked(spec: PhaseLayerSpec, config: LavaConfig) -> Picked:
-    """The configuration with every open option filled in for this layer."""
-    picks = {"steps_per_turn": config.steps_per_turn or 64, "payload_bits": config.payload_bits or 16}
-    # construct: floating point has no payload, and validation would take the pick for a given option
-    return Picked.model_construct(**{**dict(config), **picks})
+        >>> Picked().having(payload_bits=12).payload_bits
+        12
+        """
+        # construct: floating point has no payload, and validation would take the pick for a given option
+        return Picked.model_construct(**{**dict(self), **values})

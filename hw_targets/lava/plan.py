@@ -5,11 +5,12 @@ from typing import Any
 
 from hw_targets.lava.cells import Cells, clamped_cells, pair_cells, program
 from hw_targets.lava.config import LavaConfig
-from hw_targets.lava.duration import RELATIVE, Timing, edge_band, network_band
+from hw_targets.lava.converter import converted, timing_of
+from hw_targets.lava.duration import RELATIVE, edge_band, network_band
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.formats import NumberFormat, number_format
 from hw_targets.lava.network import Network, network, network_program
-from hw_targets.lava.picks import Picked, picked
+from hw_targets.lava.picks import Picked
 from hw_targets.lava.plan_entries import (
     accuracy_entries,
     cell_clock,
@@ -22,12 +23,10 @@ from hw_targets.lava.plan_entries import (
 )
 from hw_targets.lava.program import CellProgram, NetworkProgram
 from hw_targets.lava.promises import promise
-from oscsim.errors import LoweringError
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import Plan
 from oscsim.tolerance import AVERAGING_RESIDUAL, EDGE_BAND, Accuracy, rk4_epsilon
 
-MOST_CELLS = 2**20
 # Integration steps of a network between two looks at its data.
 CHUNK_STEPS = 128
 
@@ -64,25 +63,14 @@ class LoweredNetwork(Lowered):
 
 def lower(spec: PhaseLayerSpec, config: LavaConfig) -> Lowered:
     """Lower a layer (see AbstractTarget.lower)."""
-    picks = picked(spec, config)
-    return _lower_network(spec, picks) if spec.dynamics == "network" else _lower_cells(spec, picks)
+    return _lower_network(spec, config) if spec.dynamics == "network" else _lower_cells(spec, config)
 
 
-def _timing(config: Picked, form: NumberFormat) -> Timing:
-    return Timing(
-        form.step,
-        form.residual,
-        form.resolution,
-        form.nearest,
-        form.slope,
-        config.max_steps,
-        config.integrator,
-    )
-
-
-def _lower_cells(spec: PhaseLayerSpec, config: Picked) -> LoweredCells:
+def _lower_cells(spec: PhaseLayerSpec, given: LavaConfig) -> LoweredCells:
+    picks = converted(spec, given)
+    config = picks.config
     form = number_format(config)
-    timing = _timing(config, form)
+    timing = timing_of(config, form)
     # an unsigned mantissa is off by at most half of its least significant bit
     accuracy = promise(config, config.parameter_bits + 1, form.step, spec.dynamics)
     held = None
@@ -91,15 +79,9 @@ def _lower_cells(spec: PhaseLayerSpec, config: Picked) -> LoweredCells:
         cells = pair_cells(spec, timing, accuracy.band)
     else:
         cells, held = clamped_cells(spec, timing, accuracy.epsilon)
-    count = len(cells.steps)
-    if count > MOST_CELLS:
-        raise LoweringError(
-            f"{count} cells: one process holds at most {MOST_CELLS}; split the layer into layers of "
-            f"fewer heads"
-        )
     prog = program(cells, form, config.integrator)
     entries = (
-        *head_entries(spec, config),
+        *head_entries(spec, given, picks.rows),
         ("cells", cell_entries(cells, prog, form)),
         ("clock", cell_clock(cells, prog, form, accuracy)),
         ("accuracy", accuracy_entries(accuracy)),
@@ -109,7 +91,10 @@ def _lower_cells(spec: PhaseLayerSpec, config: Picked) -> LoweredCells:
     return LoweredCells(spec, config, plan, accuracy, form, cells, prog, held)
 
 
-def _lower_network(spec: PhaseLayerSpec, config: Picked) -> LoweredNetwork:
+def _lower_network(spec: PhaseLayerSpec, given: LavaConfig) -> LoweredNetwork:
+    net = network(spec)
+    picks = converted(spec, given, net.matrix)
+    config = picks.config
     form = number_format(config)
     accuracy = promise(config, config.weight_bits, form.step, "network")
     # fixed point: rounding shakes the average, which cannot agree better than the format's own error
@@ -119,12 +104,11 @@ def _lower_network(spec: PhaseLayerSpec, config: Picked) -> LoweredNetwork:
     average = accuracy.averaging_error + rk4_epsilon(RELATIVE * form.step)
     # a run adds the estimated error of its own average
     accuracy = replace(accuracy, band=band, averaging_error=average)
-    net = network(spec)
     chunk = min(CHUNK_STEPS, config.max_steps)
     prog = network_program(net, config, form, chunk)
     most_chunks = config.max_steps // chunk
     entries = (
-        *head_entries(spec, config),
+        *head_entries(spec, given, picks.rows),
         ("network", network_entries(net, prog, form)),
         ("clock", network_clock(net, prog, form, most_chunks)),
         ("accuracy", accuracy_entries(accuracy)),

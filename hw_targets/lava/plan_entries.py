@@ -12,7 +12,7 @@ from hw_targets.lava.formats import NumberFormat
 from hw_targets.lava.network import Network
 from hw_targets.lava.program import STAGES, CellProgram, NetworkProgram
 from oscsim.spec import PhaseLayerSpec
-from oscsim.target import fingerprint
+from oscsim.target import Row, fingerprint
 from oscsim.tolerance import Accuracy
 
 Entries = dict[str, Any]
@@ -23,8 +23,10 @@ CELL_LOOKUPS = 5
 STAGE_LOOKUPS = 2
 
 
-def head_entries(spec: PhaseLayerSpec, config: LavaConfig) -> tuple[tuple[str, Entries], ...]:
-    """The configuration as given, and the layer in numbers."""
+def head_entries(
+    spec: PhaseLayerSpec, config: LavaConfig, picks: dict[str, Row]
+) -> tuple[tuple[str, Entries], ...]:
+    """The configuration as given, what lowering picked and why, and the layer in numbers."""
     layer = {
         "dynamics": spec.dynamics,
         "mask": spec.mask,
@@ -33,7 +35,7 @@ def head_entries(spec: PhaseLayerSpec, config: LavaConfig) -> tuple[tuple[str, E
         "channels": spec.n_channels,
         "padded": int((~spec.valid).sum()),
     }
-    return ("config", config.model_dump()), ("layer", layer)
+    return ("config", config.model_dump()), ("picks", dict(picks)), ("layer", layer)
 
 
 def accuracy_entries(accuracy: Accuracy) -> Entries:
