@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("nothing_is_left_behind")
 
 TARGET = get_target("lava")
 DYNAMICS = ("pair", "network")
-MODELS = {"pair": pair_cells._CellsModel, "network": phase_oscillators._OscillatorsModel}
+MODELS = {"pair": pair_cells.PyPairCellsFixed, "network": phase_oscillators.PyPhaseOscillatorsFixed}
 NAMES = {"pair": "PairCells", "network": "PhaseOscillators"}
 
 
@@ -125,8 +125,8 @@ def test_a_model_that_never_comes_up_is_named(monkeypatch, small_layer):
 @pytest.fixture
 def slow(monkeypatch):
     """Every time step of a pair layer takes 30 ms."""
-    run = pair_cells._CellsModel.run_spk
-    monkeypatch.setattr(pair_cells._CellsModel, "run_spk", lambda self: (time.sleep(0.03), run(self)))
+    run = pair_cells.PyPairCellsFixed.run_spk
+    monkeypatch.setattr(pair_cells.PyPairCellsFixed, "run_spk", lambda self: (time.sleep(0.03), run(self)))
 
 
 def test_a_long_run_of_short_steps_is_no_stall(slow, small_layer):

@@ -66,7 +66,13 @@ def test_torch_in_the_parent_does_no_harm():
 def test_a_script_from_stdin_needs_no_main_guard(tmp_path):
     code = textwrap.dedent(SCRIPT) + "print(run().status)\n"
     done = subprocess.run(
-        [sys.executable, "-"], input=code, cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [sys.executable, "-"],
+        input=code,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert done.stdout.split() == ["settled"], done.stderr
 
@@ -99,7 +105,7 @@ BLOCKED = """
     prepare_lava()
     from hw_targets.lava.processes import pair_cells
     import threading
-    pair_cells._CellsModel.run_spk = lambda self: threading.Event().wait()
+    pair_cells.PyPairCellsFixed.run_spk = lambda self: threading.Event().wait()
     print("ready", flush=True)
     run()
 """
