@@ -6,18 +6,31 @@ of cos psi nothing to first order (docs/spec.md section 3).
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hw_targets.lava.fixed_point import FixedPoint
+from hw_targets.lava.floating_point import FloatingPoint
 from hw_targets.lava.program import ROWS
-
-if TYPE_CHECKING:  # an exported layer reads its cells with this file and has no formats
-    from hw_targets.lava.formats import NumberFormat
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+
+class CellFormat(Protocol):
+    """What reading a cell needs of a number format: its arithmetic, and the rate below which it rests."""
+
+    @property
+    def arithmetic(self) -> FixedPoint | FloatingPoint:
+        """What the cell computed with."""
+        ...
+
+    @property
+    def residual(self) -> float:
+        """Own-clock rate below which nothing moves any more."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +56,7 @@ class CellReadout:
         return self.beating | self.resting
 
 
-def read_cells(record: Array, steps: NDArray[np.int64], number_format: "NumberFormat") -> CellReadout:
+def read_cells(record: Array, steps: NDArray[np.int64], number_format: CellFormat) -> CellReadout:
     """Turn records (rows, cells) into means; ``steps`` is how many steps each cell ran."""
     rows = dict(zip(ROWS, record, strict=True))
     arithmetic = number_format.arithmetic
@@ -67,7 +80,7 @@ class _Crossing:
     integral: NDArray[np.complex128]
 
 
-def _crossing(rows: dict[str, Array], name: str, number_format: "NumberFormat") -> _Crossing:
+def _crossing(rows: dict[str, Array], name: str, number_format: CellFormat) -> _Crossing:
     """Trapezoids up to the crossing, the last one cut off where a straight line meets pi/2."""
     arithmetic = number_format.arithmetic
     before = np.asarray(arithmetic.to_radians(rows[f"{name}_before"]))
@@ -84,7 +97,7 @@ def _crossing(rows: dict[str, Array], name: str, number_format: "NumberFormat") 
 
 
 def _whole_run(
-    rows: dict[str, Array], phase: Array, steps: NDArray[np.int64], number_format: "NumberFormat"
+    rows: dict[str, Array], phase: Array, steps: NDArray[np.int64], number_format: CellFormat
 ) -> NDArray[np.complex128]:
     """Mean over the whole run; the phase itself where no step was made."""
     total = (rows["cosine_sum"] + 1j * rows["sine_sum"]) / number_format.arithmetic.amplitude

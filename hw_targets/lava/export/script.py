@@ -1,0 +1,134 @@
+"""The text of ``run.py`` in an exported folder."""
+
+from dataclasses import fields
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from hw_targets.lava.export.sources import PACKAGE, renamed
+
+_SCRIPT = Template('''\
+"""A phase layer on Lava's processes, exported by oscsim; runs with lava-nc 0.10.0 and numpy alone.
+
+    python run.py        runs it, compares every recorded state with the run it came from, writes sync.npy
+
+Layer $spec_digest ($dynamics, $heads heads of $tokens tokens, $channels channels),
+plan $plan_digest. Arrays are in arrays.npz; the processes are in $package/processes.
+Linux or macOS. lava-nc 0.10.0 on Python 3.11 or later:
+    $install
+"""
+
+import hashlib
+import sys
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from $package.export.read_out import ReadOutFormat, $reader
+from $package.$arithmetic_module import $arithmetic
+from $package.program import $program
+from $package.runtime import lava_session
+
+TAG = $tag
+LAVA_STEPS = $lava_steps
+MESSAGES = $messages
+RESIDUAL = $residual
+STATES_SHA256 = $digest
+
+
+def main() -> int:
+    # first of all $package.runtime: it makes lava-nc importable
+    from $build_module import $build
+
+    with np.load(HERE / "arrays.npz") as file:
+        arrays = {name: file[name] for name in file.files}
+    given = {name.removeprefix("given."): arrays[name] for name in arrays if name.startswith("given.")}
+    arithmetic = $arithmetic(
+$arithmetic_fields
+    )
+    program = $program(
+$program_fields
+    )
+
+    def build():
+        return $build(program=program, arithmetic=arithmetic)
+
+    with lava_session(build, TAG, timeout_s=$timeout_s, stall_s=$stall_s) as session:
+        messages = session.run(LAVA_STEPS, session.process.$port, messages=MESSAGES)
+    states = $states
+    sync = $reading
+    np.save(HERE / "sync.npy", sync)
+    print("S, rows are receiving tokens:")
+    print(np.array2string(sync, precision=4, suppress_small=True, threshold=200))
+    return check(states, sync, arrays)
+
+
+$check
+
+if __name__ == "__main__":
+    sys.exit(main())
+''')
+
+_CHECK_EXACT = '''def check(states, sync, arrays) -> int:
+    """Integers: every state of the record must be the same."""
+    same = hashlib.sha256(states.astype("<i8").tobytes()).hexdigest() == STATES_SHA256
+    error = float(np.abs(sync - arrays["sync"]).max())
+    print(f"states: {states.size}, {'identical, bit by bit' if same else 'DIFFERENT'}")
+    print(f"S: largest difference {error:.2g} (its read-out is float64)")
+    return 0 if same and error < 1e-12 else 1
+'''
+
+_CHECK_CLOSE = '''def check(states, sync, arrays) -> int:
+    """Floating point: the last digits may depend on the library of sines."""
+    same = hashlib.sha256(states.astype("<f8").tobytes()).hexdigest() == STATES_SHA256
+    error = float(np.abs(sync - arrays["sync"]).max())
+    print(f"states: {states.size}, {'identical, bit by bit' if same else 'not the same bits'}")
+    print(f"S: largest difference {error:.2g}")
+    return 0 if error < 1e-9 else 1
+'''
+
+
+def script(facts: dict[str, Any], program: Any, arithmetic: Any) -> str:
+    """The whole text.
+
+    Parameters
+    ----------
+    facts : what fills the template and is not derived here.
+    """
+    exact = facts["tag"] == "fixed_pt"
+    quoted = {name: repr(facts[name]) for name in ("tag", "residual", "digest")}
+    return _SCRIPT.substitute(
+        {
+            **facts,
+            **quoted,
+            "package": PACKAGE,
+            "build_module": renamed(facts["build"].__module__),
+            "build": facts["build"].__name__,
+            "program": type(program).__name__,
+            "program_fields": _fields(program, "program"),
+            "arithmetic": type(arithmetic).__name__,
+            "arithmetic_module": type(arithmetic).__module__.rsplit(".", 1)[1],
+            "arithmetic_fields": _fields(arithmetic, "arithmetic"),
+            "check": _CHECK_EXACT if exact else _CHECK_CLOSE,
+        }
+    )
+
+
+def program_arrays(program: Any) -> dict[str, np.ndarray]:
+    """The arrays of a program under the names that the script uses."""
+    values = {field.name: getattr(program, field.name) for field in fields(program)}
+    return {f"program.{name}": value for name, value in values.items() if isinstance(value, np.ndarray)}
+
+
+def _fields(data: Any, prefix: str) -> str:
+    """Keyword arguments of a dataclass: arrays by name, everything else as it is written."""
+    lines = []
+    for field in fields(data):
+        value = getattr(data, field.name)
+        written = f'arrays["{prefix}.{field.name}"]' if isinstance(value, np.ndarray) else repr(value)
+        lines.append(f"        {field.name}={written},")
+    return "\n".join(lines)
