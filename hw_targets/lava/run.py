@@ -4,8 +4,9 @@ import time
 from importlib import metadata
 
 from hw_targets.lava.outcome import Outcome
-from hw_targets.lava.plan import Lowered, LoweredCells, LoweredNetwork
+from hw_targets.lava.plan import Lowered, LoweredCells, LoweredHeld, LoweredNetwork
 from hw_targets.lava.run_cells import run_clamped, run_pair
+from hw_targets.lava.run_held import run_held
 from hw_targets.lava.run_network import run_network
 from oscsim.conclusion import concluded
 from oscsim.result import Provenance, SyncResult
@@ -41,6 +42,8 @@ def run(lowered: Lowered) -> SyncResult:
 def _outcome(lowered: Lowered) -> Outcome:
     if isinstance(lowered, LoweredNetwork):
         return run_network(lowered)
+    if isinstance(lowered, LoweredHeld):
+        return run_held(lowered)
     if isinstance(lowered, LoweredCells) and lowered.held is None:
         return run_pair(lowered)
     if isinstance(lowered, LoweredCells):

@@ -1,6 +1,6 @@
 """Run a network, decide from its own record whether it rests, and read S out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from hw_targets.lava.duration import START_UP_SHARE
 from hw_targets.lava.outcome import Outcome
 from hw_targets.lava.plan import LoweredNetwork
+from hw_targets.lava.program import COUNTERS
 from hw_targets.lava.runtime import lava_session
 from hw_targets.lava.session import Session
 from oscsim.beat_average import pair_averages
@@ -35,7 +36,7 @@ def run_network(lowered: LoweredNetwork) -> Outcome:
     from an average over whole beats of the record without its start. The run ends when every channel rests,
     or when every average agrees with that of its later half, or after max_steps.
     """
-    trace, look = _record(lowered)
+    trace, look, counters = _record(lowered)
     steps = len(trace) - 1
     rest = f"{int(look.rest.sum())} of {look.rest.size} channels at rest"
     notes = (f"{steps} steps, {lowered.program.lava_steps(steps)} Lava steps; {rest}",)
@@ -45,7 +46,7 @@ def run_network(lowered: LoweredNetwork) -> Outcome:
         )
     if look.status is SyncStatus.NOT_CONVERGED:
         notes += (f"not converged after max_steps={lowered.config.max_steps}; raise max_steps",)
-    return _outcome(lowered, trace, look, notes)
+    return replace(_outcome(lowered, trace, look, notes), counters=counters)
 
 
 def _outcome(lowered: LoweredNetwork, trace: Array, look: "_Look", notes: tuple[str, ...]) -> Outcome:
@@ -74,8 +75,8 @@ class _Look:
     status: SyncStatus
 
 
-def _record(lowered: LoweredNetwork) -> tuple[Array, _Look]:
-    """Run until the data say that it is enough; the trace is (T, H, N_valid, D)."""
+def _record(lowered: LoweredNetwork) -> tuple[Array, _Look, dict[str, int]]:
+    """Run until the data say that it is enough; the trace is (T, H, N_valid, D). Also what was counted."""
     from hw_targets.lava.processes.phase_oscillators import network_processes
 
     program, form = lowered.program, lowered.number_format
@@ -89,7 +90,8 @@ def _record(lowered: LoweredNetwork) -> tuple[Array, _Look]:
             chunks = wanted
             look = _look(lowered, trace)
             if look.error <= lowered.averaging_residual or chunks == lowered.most_chunks:
-                return trace, look
+                counted = session.read(session.process.counters)
+                return trace, look, dict(zip(COUNTERS, (int(n) for n in counted), strict=True))
             wanted = min(max(chunks + 1, 3 * chunks // 2), lowered.most_chunks)
 
 

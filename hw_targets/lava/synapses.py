@@ -18,9 +18,8 @@ from oscsim.errors import LoweringError
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Dense and Sparse clip weights to 8 bits (signed ones step by two) and accumulate in 32 bits.
+# Dense and Sparse clip weights to 8 bits (signed ones step by two).
 SYNAPSE_BITS = 8
-ACCUMULATOR = 2**31
 # A coupling so weak that 2^48 of it move no bit is rounded away.
 LARGEST_GAIN_SHIFT = 48
 
@@ -33,12 +32,14 @@ class Oscillators:
     ----------
     theta : (M,) initial phases, rad. drift : (M,) own-clock frequency.
     matrix : (M, M) own-clock coupling of target i (row) to source j.
+    pace : (M,) signed factor of an oscillator's whole row, at most 1 in magnitude.
     wired : (M,) targets to which each oscillator has a synapse where every one is stored, zeros too.
     """
 
     theta: Array
     drift: Array
     matrix: Array
+    pace: Array
     wired: Integers
 
 
@@ -50,19 +51,19 @@ def oscillator_program(
     Raises
     ------
     LoweringError
-        a synaptic sum could leave its 32 bits; a gain_shift under which gains overflow or vanish.
+        a gain_shift under which gains overflow or vanish.
     """
     arithmetic = number_format.arithmetic
     theta, drift = arithmetic.from_radians(these.theta), arithmetic.increment(these.drift)
     if isinstance(arithmetic, FixedPoint):
         weights, scale = integer_weights(these.matrix, config.weight_bits)
-        _check_sums(weights, config, arithmetic)
         # per step: weight scale, amplitude of the receiving and (after its shift) of the sending sine
         peak = (1 << (arithmetic.payload_bits - 1)) / arithmetic.amplitude
-        gain, shift = _gains(scale * arithmetic.step_lsb * peak / arithmetic.amplitude, config)
+        unit = scale * arithmetic.step_lsb * peak / arithmetic.amplitude
+        gain, shift = _gains(these.pace * unit, config)
         widths = (config.weight_bits, config.payload_bits)
     else:
-        weights, gain, shift = these.matrix * arithmetic.step_lsb, np.ones_like(these.theta), 0
+        weights, gain, shift = these.matrix * arithmetic.step_lsb, these.pace, 0
         widths = (64, 64)
     stored = these.wired if config.synapses == "dense" else np.count_nonzero(weights, axis=0)
     return NetworkProgram(
@@ -83,32 +84,21 @@ def oscillator_program(
 def integer_weights(matrix: Array, weight_bits: int) -> tuple[Integers, Array]:
     """Integer weights that Dense and Sparse keep as they are, and the value of one unit for each row.
 
-    Both clip to 8 bits and truncate to ``weight_bits``; with both signs present the lowest bit is the
-    sign, so weights are even (lava.utils.weightutils of lava-nc 0.10.0).
+    With both signs present the lowest bit is the sign, so weights are even (lava.utils.weightutils of
+    lava-nc 0.10.0). Weights of fewer bits are smaller numbers, not coarser ones: their sums are narrower and
+    leave room for wider spikes.
     """
     signed = bool((matrix < 0).any() and (matrix > 0).any())
-    unit = 1 << (SYNAPSE_BITS - weight_bits + signed)
-    top = (1 << SYNAPSE_BITS) - unit
+    unit = 1 << signed
+    top = (1 << weight_bits) - unit
     scale = np.abs(matrix).max(axis=1, initial=0.0) / top
     safe = np.where(scale > 0, scale, 1.0)[:, None]
     return unit * np.rint(matrix / (safe * unit)).astype(np.int64), scale
 
 
-def _check_sums(weights: Integers, config: Picked, arithmetic: FixedPoint) -> None:
-    """Refuse what 32 bits cannot hold (the narrower states of a chip are checked with its other limits)."""
-    most = int(np.abs(weights).sum(axis=1).max(initial=0))
-    if most * arithmetic.amplitude >= ACCUMULATOR:
-        fits = ((ACCUMULATOR - 1) // most + 1).bit_length()
-        raise LoweringError(
-            f"a row of synapses sums to {most} at weight_bits={config.weight_bits}; with graded spikes of "
-            f"payload_bits={config.payload_bits} that could exceed the 32 bits of the accumulator; "
-            f"set payload_bits={fits} or less"
-        )
-
-
 def _gains(exact: Array, config: Picked) -> tuple[Integers, int]:
     """Mantissas of the gains and their common right shift: the given one, or the finest that fits."""
-    largest = exact.max(initial=0.0)
+    largest = np.abs(exact).max(initial=0.0)
     finest = config.parameter_bits - int(np.frexp(largest)[1])
     if config.gain_shift is None:
         shift = 0 if largest == 0 else min(LARGEST_GAIN_SHIFT, finest)

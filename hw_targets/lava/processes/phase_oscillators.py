@@ -28,6 +28,9 @@ from hw_targets.lava.floating_point import FloatingPoint
 from hw_targets.lava.processes.oscillator_steps import OscillatorSteps
 from hw_targets.lava.program import COUNTERS, NETWORK_ROWS, STAGES, NetworkProgram
 
+# Dense and Sparse keep numbers of 8 bits; weights of fewer use the low ones.
+SYNAPSE_BITS = 8
+
 
 class PhaseOscillators(AbstractProcess):
     """An array of M oscillators.
@@ -82,7 +85,7 @@ def network_processes(
     ):
         synapses = {"dense": Dense, "sparse": Sparse}[program.synapses](
             weights=program.weights,
-            num_weight_bits=program.weight_bits,
+            num_weight_bits=SYNAPSE_BITS,
             num_message_bits=program.payload_bits,
         )
         spikes.connect(synapses.s_in)
