@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_targets.lava.duration import Timing, cell_steps, edge_steps
+from hw_targets.lava.duration import Timing, cell_steps, creeping, edge_steps
 from hw_targets.lava.formats import NumberFormat
 from hw_targets.lava.program import CellProgram, Integrator
 from oscsim.errors import LoweringError
@@ -74,6 +74,7 @@ def pair_cells(spec: PhaseLayerSpec, timing: Timing, band: float) -> Cells:
     # where nothing pulls and nothing turns, S = |J| by convention (docs/spec.md section 2)
     start = np.where(idle, 0.0, start + np.where(turned, np.pi, 0.0))
     wanted = cell_steps(ratio, start, timing)
+    wanted = np.where(creeping(ratio, start, timing), np.maximum(wanted, timing.max_steps), wanted)
     inside = (np.abs(ratio - 1.0) <= band) | (wanted < 0)
     limit = edge_steps(band, timing) if inside.any() else timing.max_steps
     wanted = np.where(inside, np.where(wanted < 0, limit, np.minimum(wanted, limit)), wanted)

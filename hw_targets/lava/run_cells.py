@@ -14,7 +14,6 @@ from oscsim.pair_terms import coupling, initial_phase, spec_order_parameter, unm
 from oscsim.phase import wrap
 from oscsim.readout import phase_sync
 from oscsim.result import SyncStatus
-from oscsim.tolerance import LOCK_THRESHOLD
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -23,20 +22,19 @@ Mask = NDArray[np.bool_]
 def run_pair(lowered: LoweredCells) -> Outcome:
     """``S_ij = |J_ij <cos psi_ij>|``: over whole beats of a beating cell, else the phase it came to.
 
-    A cell that neither rests nor has completed a beat is undecided. Inside the edge band it has no
-    read-out: it counts as not locked with S = 0 (where it stopped would be chance). Outside the band it
-    means that the run did not converge.
+    A cell that has completed a beat is not locked, however slow it is. One that neither rests nor has
+    completed a beat is undecided. Inside the edge band it has no read-out: it counts as not locked with
+    S = 0 (where it stopped would be chance). Outside the band it means that the run did not converge.
     """
     spec, cells = lowered.spec, lowered.cells
     readout, counters = _run(lowered)
     # a quarter turn of the frame changes no magnitude: cells turned by pi need no turning back
     cosine = np.where(readout.beating, readout.mean.real, np.cos(readout.phase))
-    long = np.abs(readout.mean) >= LOCK_THRESHOLD
     undecided = ~readout.decided
     unread = undecided & (np.abs(cells.ratio - 1.0) <= lowered.accuracy.band)
     sync, locked = np.zeros(cells.where.shape), np.zeros(cells.where.shape, dtype=bool)
     sync[cells.where] = np.where(unread, 0.0, np.abs(coupling(spec)[cells.where] * cosine))
-    locked[cells.where] = (readout.resting | long) & ~unread
+    locked[cells.where] = readout.resting & ~unread
     status, notes = _status(undecided & ~unread, lowered)
     if unread.any():
         notes += (f"{int(unread.sum())} cells inside the edge band are undecided: S = 0, not locked",)
