@@ -8,7 +8,7 @@ import numpy as np
 
 from hw_targets.lava.duration import START_UP_SHARE
 from hw_targets.lava.export import read_out
-from hw_targets.lava.plan import Lowered, LoweredCells, LoweredNetwork
+from hw_targets.lava.plan import Lowered, LoweredCells, LoweredHeld, LoweredNetwork
 from hw_targets.lava.run_network import RATE_SHARE
 from oscsim.pair_terms import coupling, initial_phase, unmasked
 
@@ -38,6 +38,15 @@ def given_of(lowered: Lowered) -> Given:
     masked = np.where(unmasked(spec), coupling(spec), 0.0)
     if isinstance(lowered, LoweredNetwork):
         return _network(lowered, masked)
+    if isinstance(lowered, LoweredHeld):
+        arrays = {
+            "coupling": masked,
+            "valid": lowered.held.valid,
+            "moving": lowered.schedule.pace > 0,
+            "phase_0": initial_phase(spec),
+            "theta": spec.theta,
+        }
+        return Given(read_out.read_held, _OSCILLATORS.format("read_held"), arrays, first="theta")
     if not isinstance(lowered, LoweredCells):
         raise TypeError(f"given {type(lowered).__name__}, expected the result of lowering a layer")
     cells = lowered.cells

@@ -50,10 +50,18 @@ def read_clamped(states: Array, program: CellProgram, form: ReadOutFormat, given
 
 
 def read_held(states: Array, form: ReadOutFormat, given: Arrays) -> Array:
-    """The same where the sources are oscillators too: ``place`` says which oscillator is which phase."""
-    phase = given["phase_0"].copy()
-    last = np.asarray(form.arithmetic.to_radians(states[-1]))
-    phase[given["where"]] = last[given["place"]] + given["frame"]
+    """The same where the sources are oscillators too; the free ones come first, head by head.
+
+    Parameters
+    ----------
+    states : (steps + 1, M) phases of the format.
+    given : ``moving`` (F,) free oscillators that have a rate, ``valid`` tokens, ``phase_0`` and ``theta``.
+    """
+    phase, valid, moving = given["phase_0"].copy(), given["valid"], given["moving"]
+    shape = (phase.shape[0], phase.shape[2], len(valid))
+    last = np.asarray(form.arithmetic.to_radians(states[-1]))[: len(moving)]
+    last, moved = (one.reshape(shape).transpose(0, 2, 1) for one in (last, moving))
+    phase[:, valid] = np.where(moved, last, phase[:, valid])
     return held_sync(phase, given)
 
 

@@ -60,6 +60,7 @@ def run_alone(folder, code: str = ALONE) -> subprocess.CompletedProcess:
         ("pair", {}, {"number_format": "floating_point"}),
         ("pair", {"order_parameter": FixedOrder(r=[0.1, 0.3])}, {"integrator": "euler", "rounding": "floor"}),
         ("clamped", {}, {}),
+        ("clamped", {}, {"held_sources": "synapses"}),
         ("network", {}, {}),
         ("network", {}, {"integrator": "euler", "delay_steps": 1, "synapses": "sparse"}),
     ],
