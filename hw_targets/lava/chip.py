@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.picks import Picked
 from oscsim.errors import LoweringError
 from oscsim.pair_terms import unmasked
@@ -66,7 +67,7 @@ class Usage:
     synapse_bytes_per_core: int
 
 
-def chip_of(config: Picked) -> Chip | None:
+def chip_of(config: LavaConfig) -> Chip | None:
     """The chip whose limits hold; floating point belongs to none."""
     return CHIPS.get(config.chip) if config.number_format == "fixed_point" else None
 

@@ -20,6 +20,7 @@ from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.duration import Timing, edge_steps
 from hw_targets.lava.formats import NumberFormat, number_format, sine_options
 from hw_targets.lava.picks import Picked
+from hw_targets.lava.program import NetworkProgram
 from hw_targets.lava.promises import step_errors
 from hw_targets.lava.sums import checked_row_sum, payload_that_fits, sum_bits
 from oscsim.spec import PhaseLayerSpec
@@ -98,10 +99,20 @@ def _payload_row(config: LavaConfig, payload: int, row_sum: int) -> Row:
     return Row(f"{payload} ({'given' if given else 'picked, widest that fits'}: {why})", values)
 
 
+def gain_row(config: LavaConfig, program: NetworkProgram) -> dict[str, Row]:
+    """The exponent of the gains (hw_targets/lava/synapses.py picks it) as a row of the plan."""
+    if config.number_format == "floating_point":
+        return {}
+    given, largest = config.gain_shift is not None, int(np.abs(program.gain).max(initial=0))
+    why = "given" if given else f"picked, finest with parameter_bits {config.parameter_bits}"
+    values = {"value": program.gain_shift, "given": given, "largest_mantissa": largest}
+    return {"gain_shift": Row(f"{program.gain_shift} ({why}: largest mantissa {largest})", values)}
+
+
 def _with_steps(spec: PhaseLayerSpec, config: LavaConfig, full: Picked) -> tuple[Picked, Row]:
     """The number of steps, given or picked, and its errors beside it."""
-    given = config.steps_per_turn is not None
-    steps, why = (config.steps_per_turn, "given") if given else pick_steps(full, spec)
+    given = config.steps_per_turn
+    steps, why = pick_steps(full, spec) if given is None else (given, "given")
     error = step_error(full.having(steps_per_turn=steps), spec)
     terms = {
         "truncation": float(f"{error.truncation:.3g}"),
@@ -109,7 +120,9 @@ def _with_steps(spec: PhaseLayerSpec, config: LavaConfig, full: Picked) -> tuple
         "sine": float(f"{error.sine:.3g}"),
     }
     balance = ", ".join(f"{name} {value:g}" for name, value in terms.items())
-    row = Row(f"{steps} ({why}: {balance})", {"value": steps, "given": given, "reason": why, **terms})
+    row = Row(
+        f"{steps} ({why}: {balance})", {"value": steps, "given": given is not None, "reason": why, **terms}
+    )
     return full.having(steps_per_turn=steps), row
 
 
@@ -119,7 +132,7 @@ def pick_steps(config: Picked, spec: PhaseLayerSpec) -> tuple[int, str]:
     for count in COUNTS:
         if error[count].own <= SHARE * error[count].sine:
             return count, "picked, fewest that the sine hides"
-    paid = [count for count in COUNTS if _pays(config.having(steps_per_turn=count))]
+    paid = [count for count in COUNTS if affordable(config.having(steps_per_turn=count))]
     if paid:
         best = min(paid, key=lambda count: error[count].own)
         cut = "" if paid == list(COUNTS) else " that max_steps pays for"
@@ -142,7 +155,7 @@ def step_error(config: Picked, spec: PhaseLayerSpec) -> StepErrors:
     return StepErrors(truncation, lost, 2.0 * sine)
 
 
-def _pays(config: Picked) -> bool:
+def affordable(config: Picked) -> bool:
     """Whether max_steps are enough for a cell at the edge of the band that the format itself has."""
     timing = timing_of(config, number_format(config))
     return edge_steps(max(EDGE_BAND, 2.0 * timing.resolution), timing) <= config.max_steps

@@ -3,26 +3,36 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from hw_targets.lava.cells import Cells, clamped_cells, pair_cells, program
 from hw_targets.lava.config import LavaConfig
-from hw_targets.lava.converter import converted, timing_of
+from hw_targets.lava.converter import converted, gain_row, timing_of
 from hw_targets.lava.duration import RELATIVE, edge_band, network_band
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.formats import NumberFormat, number_format
-from hw_targets.lava.network import Network, network, network_program
+from hw_targets.lava.held import Held, Schedule, held, held_program, schedule
+from hw_targets.lava.held_promise import held_promise
+from hw_targets.lava.network import Network, delayed, network, network_program
 from hw_targets.lava.picks import Picked
+from hw_targets.lava.plan_chip import hardware_entries
 from hw_targets.lava.plan_entries import (
     accuracy_entries,
     cell_clock,
     cell_entries,
     cell_resources,
     head_entries,
+)
+from hw_targets.lava.plan_network import (
+    held_clock,
+    held_entries,
     network_clock,
     network_entries,
     network_resources,
 )
 from hw_targets.lava.program import CellProgram, NetworkProgram
 from hw_targets.lava.promises import promise
+from hw_targets.lava.unused import refuse_unused
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import Plan
 from oscsim.tolerance import AVERAGING_RESIDUAL, EDGE_BAND, Accuracy, rk4_epsilon
@@ -61,8 +71,20 @@ class LoweredNetwork(Lowered):
     averaging_residual: float
 
 
+@dataclass(frozen=True, eq=False)
+class LoweredHeld(Lowered):
+    """A clamped layer whose held sources send spikes through synapses."""
+
+    held: Held
+    program: NetworkProgram
+    schedule: Schedule
+
+
 def lower(spec: PhaseLayerSpec, config: LavaConfig) -> Lowered:
     """Lower a layer (see AbstractTarget.lower)."""
+    refuse_unused(spec, config)
+    if spec.dynamics == "clamped" and config.held_sources == "synapses":
+        return _lower_held(spec, config)
     return _lower_network(spec, config) if spec.dynamics == "network" else _lower_cells(spec, config)
 
 
@@ -86,6 +108,7 @@ def _lower_cells(spec: PhaseLayerSpec, given: LavaConfig) -> LoweredCells:
         ("clock", cell_clock(cells, prog, form, accuracy)),
         ("accuracy", accuracy_entries(accuracy)),
         ("resources", cell_resources(cells, prog, form)),
+        *hardware_entries(spec.dynamics, config, form, prog, np.zeros(0, np.int64)),
     )
     plan = Plan("lava", spec.digest, entries)
     return LoweredCells(spec, config, plan, accuracy, form, cells, prog, held)
@@ -104,15 +127,40 @@ def _lower_network(spec: PhaseLayerSpec, given: LavaConfig) -> LoweredNetwork:
     average = accuracy.averaging_error + rk4_epsilon(RELATIVE * form.step)
     # a run adds the estimated error of its own average
     accuracy = replace(accuracy, band=band, averaging_error=average)
+    if config.delay_steps:
+        accuracy = delayed(accuracy, net, spec.mask, form.step)
     chunk = min(CHUNK_STEPS, config.max_steps)
     prog = network_program(net, config, form, chunk)
     most_chunks = config.max_steps // chunk
     entries = (
-        *head_entries(spec, given, picks.rows),
+        *head_entries(spec, given, picks.rows | gain_row(given, prog)),
         ("network", network_entries(net, prog, form)),
         ("clock", network_clock(net, prog, form, most_chunks)),
         ("accuracy", accuracy_entries(accuracy)),
-        ("resources", network_resources(net, prog)),
+        ("resources", network_resources(spec.n_heads, prog)),
+        *hardware_entries(spec.dynamics, config, form, prog, np.full(len(net.theta), len(net.valid))),
     )
     plan = Plan("lava", spec.digest, entries)
     return LoweredNetwork(spec, config, plan, accuracy, form, net, prog, most_chunks, residual)
+
+
+def _lower_held(spec: PhaseLayerSpec, given: LavaConfig) -> LoweredHeld:
+    these = held(spec)
+    picks = converted(spec, given, these.matrix)
+    config = picks.config
+    form = number_format(config)
+    steps = schedule(these, timing_of(config, form), CHUNK_STEPS)
+    prog = held_program(these, steps, config, form)
+    accuracy = held_promise(these, steps, prog, config, form)
+    entries = (
+        *head_entries(spec, given, picks.rows | gain_row(given, prog)),
+        ("held", held_entries(these, prog, form)),
+        ("clock", held_clock(these, steps, prog, form)),
+        ("accuracy", accuracy_entries(accuracy)),
+        ("resources", network_resources(spec.n_heads, prog)),
+        *hardware_entries(
+            spec.dynamics, config, form, prog, np.repeat([len(these.valid), 0], len(these.free))
+        ),
+    )
+    plan = Plan("lava", spec.digest, entries)
+    return LoweredHeld(spec, config, plan, accuracy, form, these, prog, steps)

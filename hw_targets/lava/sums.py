@@ -5,10 +5,9 @@ from numpy.typing import NDArray
 
 from hw_targets.lava.chip import chip_of
 from hw_targets.lava.config import LavaConfig
-from hw_targets.lava.formats import sine_options
 from hw_targets.lava.synapses import integer_weights
 from oscsim.errors import LoweringError
-from oscsim.pair_terms import coupling
+from oscsim.pair_terms import coupling, unmasked
 from oscsim.spec import PhaseLayerSpec
 from oscsim.tolerance import LARGEST_EPSILON, fixed_point_epsilon
 
@@ -17,6 +16,7 @@ Array = NDArray[np.float64]
 # Dense and Sparse add up in 32 bits, whatever the chip.
 LAVA_SUM_BITS = 32
 PAYLOADS = range(4, 25)
+FEWEST_WEIGHT_BITS = 3
 
 
 def sum_bits(config: LavaConfig) -> int:
@@ -52,7 +52,11 @@ def checked_row_sum(spec: PhaseLayerSpec, matrix: Array, config: LavaConfig) -> 
         raise LoweringError(
             f"a row of synapses sums to {most} at weight_bits={config.weight_bits}; with graded spikes of "
             f"payload_bits={config.payload_bits or needed} that could exceed the {bits} bits of {limit}; "
-            + (_fewer_tokens(spec, config, needed) if fits < needed else f"set payload_bits={fits} or less")
+            + (
+                f"set payload_bits={fits} or less"
+                if fits >= needed
+                else _smaller(spec, matrix, config, needed)
+            )
         )
     return most
 
@@ -64,7 +68,7 @@ def row_sum(matrix: Array, weight_bits: int) -> int:
 
 def _narrowest_payload(config: LavaConfig) -> int:
     """The narrowest payload whose sine alone leaves a promise that could reject something."""
-    interpolated, to_nearest = sine_options(config)
+    interpolated, to_nearest = config.interpolation == "linear", config.rounding == "nearest"
     for payload in PAYLOADS:
         epsilon = fixed_point_epsilon(
             64,
@@ -81,18 +85,28 @@ def _narrowest_payload(config: LavaConfig) -> int:
     return PAYLOADS[0]
 
 
-def _fewer_tokens(spec: PhaseLayerSpec, config: LavaConfig, payload: int) -> str:
-    """How many leading tokens of the layer still fit, found by trying."""
-    j, valid, bits = coupling(spec), np.flatnonzero(spec.valid), sum_bits(config)
+def _smaller(spec: PhaseLayerSpec, matrix: Array, config: LavaConfig, payload: int) -> str:
+    """What lets sums of spikes of this payload fit: fewer weight bits, or fewer tokens; found by trying."""
+    for weight_bits in range(config.weight_bits - 1, FEWEST_WEIGHT_BITS - 1, -1):
+        fits = payload_that_fits(row_sum(matrix, weight_bits), sum_bits(config))
+        if fits >= payload and 2.0 * 2.0**-weight_bits <= LARGEST_EPSILON:
+            given = "" if config.payload_bits in (None, payload) else f" and payload_bits={payload}"
+            return f"set weight_bits={weight_bits}{given}"
+    j, valid, bits = (
+        np.where(unmasked(spec), coupling(spec), 0.0),
+        np.flatnonzero(spec.valid),
+        sum_bits(config),
+    )
+    if spec.dynamics == "network":
+        j[:, valid, valid] = 0.0
 
-    def fits(count: int) -> bool:
+    def fit(count: int) -> bool:
         block = j[:, valid[:count, None], valid[None, :count]]
-        block[:, np.arange(count), np.arange(count)] = 0.0
         most = row_sum(block.reshape(-1, count), config.weight_bits)
         return payload_that_fits(most, bits) >= payload
 
     low, high = 1, len(valid)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
+        low, high = (middle, high) if fit(middle) else (low, middle)
     return f"split the layer into layers of {low} tokens (the first {low} fit), or set chip='none'"
