@@ -6,7 +6,7 @@ of coupling strengths and its largest frequency in a frame that rotates with the
 frequency, or that of the first token of a causal layer, which nothing drives).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from hw_targets.lava.synapses import Oscillators, oscillator_program
 from oscsim.errors import LoweringError
 from oscsim.pair_terms import coupling, network_matrix
 from oscsim.spec import PhaseLayerSpec
-from oscsim.tolerance import LARGEST_AVERAGING_ERROR, LARGEST_EPSILON, Accuracy
 
 Array = NDArray[np.float64]
 
@@ -106,36 +105,6 @@ def check_size(spec: PhaseLayerSpec, populations: int) -> None:
         f"{2 * channels * tokens**2} synapses per head: the processes hold at most {MOST_OSCILLATORS} "
         f"oscillators; what fits is {fits or 'no layer of so many heads and channels'}"
     )
-
-
-def delayed(accuracy: Accuracy, net: Network, mask: str, step: float) -> Accuracy:
-    """The promise of a network whose spikes arrive one step late, against the law without a delay.
-
-    With every oscillator turning at one rate W, sources lag by W h: each rate is off by that share. In a
-    frame of the mean frequency ``N W = sum_{i<j} (M_ij - M_ji) sin(theta_j - theta_i)``, so W = 0 where
-    couplings are even; in the frame of an undriven first token W = 0. Where two oscillators do not lock,
-    ``psi' (1 - (a h/2) cos psi) = d - a sin psi``: a bias as large as that of an Euler step, of its sign.
-
-    Raises
-    ------
-    LoweringError
-        the step is so long that the promise could reject nothing.
-    """
-    count = max(len(net.valid), 1)
-    blocks = net.matrix.reshape(-1, count, net.matrix.shape[1])
-    uneven = 0.0
-    for place, rows in enumerate(blocks):
-        block = rows[:, place * count : (place + 1) * count]
-        uneven = max(uneven, float(np.abs(block - block.T).sum()) / (2 * count))
-    lag = 0.0 if mask == "causal" else step * uneven / (1.0 - min(step, 0.5))
-    epsilon, average = accuracy.epsilon + lag, 2.0 * accuracy.averaging_error
-    if epsilon > LARGEST_EPSILON or average > LARGEST_AVERAGING_ERROR:
-        raise LoweringError(
-            f"delay_steps: a delay of one step of {step:.3g} on the own clock shifts resting phases by up to "
-            f"{epsilon:.3g} (of at most {LARGEST_EPSILON}) and averages by up to {average:.3g} (of at most "
-            f"{LARGEST_AVERAGING_ERROR}); use more steps_per_turn"
-        )
-    return replace(accuracy, epsilon=epsilon, averaging_error=average)
 
 
 def network_program(net: Network, config: Picked, number_format: NumberFormat, chunk: int) -> NetworkProgram:

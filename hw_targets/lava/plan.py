@@ -8,12 +8,13 @@ import numpy as np
 from hw_targets.lava.cells import Cells, clamped_cells, pair_cells, program
 from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.converter import converted, gain_row, timing_of
+from hw_targets.lava.delay import delayed
 from hw_targets.lava.duration import RELATIVE, edge_band, network_band
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.formats import NumberFormat, number_format
 from hw_targets.lava.held import Held, Schedule, held, held_program, schedule
 from hw_targets.lava.held_promise import held_promise
-from hw_targets.lava.network import Network, delayed, network, network_program
+from hw_targets.lava.network import Network, network, network_program
 from hw_targets.lava.picks import Picked
 from hw_targets.lava.plan_chip import hardware_entries
 from hw_targets.lava.plan_entries import (
