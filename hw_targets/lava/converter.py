@@ -11,6 +11,7 @@ be made with.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,10 +93,19 @@ def converted(spec: PhaseLayerSpec, config: LavaConfig, matrix: Array | None = N
 
 
 def _payload_row(config: LavaConfig, payload: int, row_sum: int) -> Row:
+    """The width of spikes; beside it what a spike and a weight round away, where there are sums of them."""
     given, bits = config.payload_bits is not None, sum_bits(config)
-    largest = row_sum * ((1 << (payload - 1)) - 1)
-    why = f"synaptic sums up to {largest}, limit {(1 << (bits - 1)) - 1}" if row_sum else "no synaptic sums"
-    values = {"value": payload, "given": given, "largest_synaptic_sum": largest, "sum_bits": bits}
+    values: dict[str, Any] = {"value": payload, "given": given}
+    why = "no synaptic sums"
+    if row_sum:
+        largest, limit = row_sum * ((1 << (payload - 1)) - 1), (1 << (bits - 1)) - 1
+        terms = {
+            "spike": float(f"{4.0 * 2.0**-payload:.3g}"),
+            "weight": float(f"{2.0**-config.weight_bits:.3g}"),
+        }
+        values |= {"largest_synaptic_sum": largest, "largest_that_fits": limit, **terms}
+        rounding = ", ".join(f"{name} {value:g}" for name, value in terms.items())
+        why = f"synaptic sums up to {largest} of {limit}; rounding: {rounding}"
     return Row(f"{payload} ({'given' if given else 'picked, widest that fits'}: {why})", values)
 
 
