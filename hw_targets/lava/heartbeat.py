@@ -56,6 +56,10 @@ class Heartbeat:
             return f"{self.names[place]} has finished time step {finished}"
         return f"{self.names[place]} is in time step {begun}"
 
+    def positions(self) -> str:
+        """Where every model is."""
+        return "; ".join(self.step(place) for place in range(len(self.names)))
+
     def where(self) -> str:
         """Who holds the others up: the models that are busy, or else those that wait for a message."""
         places = range(len(self.names))
@@ -66,7 +70,7 @@ class Heartbeat:
             return "; ".join(self.step(p) for p in busy or unbuilt)
         if unfinished:
             return "; ".join(f"{self.step(p)} and waits for a message" for p in unfinished)
-        return "; ".join(self.step(p) for p in places) + "; Lava's runtime service does not go on"
+        return f"{self.positions()}; Lava's runtime service does not go on"
 
 
 def _build(build: Callable[[], Any], signs: Signs) -> Any:

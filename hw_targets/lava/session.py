@@ -166,7 +166,7 @@ class Session:
             )
         if time.monotonic() > self.deadline:
             raise TargetRunError(
-                f"no answer within timeout_s={self.timeout_s:g} s: {self._heartbeat.where()}. The run needs "
+                f"no answer within timeout_s={self.timeout_s:g} s: {self._heartbeat.positions()}. The run needs "
                 "more time, or a model blocks; raise timeout_s, or lower max_steps"
             )
 

@@ -19,20 +19,27 @@ from lava.magma.core.process.process import ProcessServer  # noqa: E402
 from lava.magma.runtime.message_infrastructure import multiprocessing as actors  # noqa: E402
 
 
+def two_tokens(dynamics: str = "pair") -> PhaseLayerSpec:
+    return PhaseLayerSpec(
+        omega=[[[0.0], [0.4]]],
+        theta=[[[0.1], [0.5]]],
+        coupling=FrequencyCoupling(alpha=[0.2]),
+        gain=[1.5],
+        dynamics=dynamics,
+    )
+
+
 @pytest.fixture
 def small_layer():
     """A layer of two tokens: ``small_layer("network")``."""
+    return two_tokens
 
-    def layer(dynamics: str = "pair") -> PhaseLayerSpec:
-        return PhaseLayerSpec(
-            omega=[[[0.0], [0.4]]],
-            theta=[[[0.1], [0.5]]],
-            coupling=FrequencyCoupling(alpha=[0.2]),
-            gain=[1.5],
-            dynamics=dynamics,
-        )
 
-    return layer
+@pytest.fixture(scope="session")
+def resource_tracker():
+    """Python's own helper process starts with the first run and stays; so does what is imported then."""
+    for dynamics in ("pair", "network"):
+        get_target("lava").lower(two_tokens(dynamics)).run()
 
 
 def children() -> set[int]:
@@ -62,9 +69,8 @@ def held_now():
 
 
 @pytest.fixture
-def nothing_is_left_behind(monkeypatch, small_layer):
+def nothing_is_left_behind(monkeypatch, resource_tracker):
     """Compare everything countable after the test with before; yields the blocks of shared memory made."""
-    get_target("lava").lower(small_layer()).run()  # Python's resource tracker starts once and stays
     kept, before = children(), held()
     blocks = []  # only our own: other processes of the machine have theirs beside them
     manager = actors.SharedMemoryManager

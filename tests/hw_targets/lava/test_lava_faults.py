@@ -4,6 +4,7 @@ Model processes are forked, so a model patched here is patched there.
 """
 
 import os
+import re
 import signal
 import threading
 import time
@@ -137,7 +138,10 @@ def test_a_long_run_of_short_steps_is_no_stall(slow, small_layer):
 
 def test_the_time_limit_says_where_the_run_was(slow, small_layer):
     message, took_s = failure(small_layer(), timeout_s=1.2)
-    assert "no answer within timeout_s=1.2 s: PairCells is in time step" in message and took_s < 4
+    assert re.search(
+        r"no answer within timeout_s=1.2 s: PairCells (is in|has finished) time step \d\d", message
+    )
+    assert took_s < 4
 
 
 def test_a_model_that_leaves_is_noticed(disturb, small_layer):
@@ -153,9 +157,9 @@ def test_a_killed_model_is_named(dynamics, disturb, small_layer):
 
 
 def helpers(pid: int) -> list[int]:
-    """The processes of a run: shared memory, models, runtime service, in the order of their start."""
-    mine = Path(f"/proc/{pid}/task").glob("*/children")
-    return sorted({int(one) for task in mine for one in task.read_text().split()})
+    """The processes of a run in the order of their start: shared memory, models, runtime service."""
+    # as the kernel lists them: process ids start again at some point
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 @pytest.mark.parametrize(
@@ -183,19 +187,17 @@ def test_killed_shared_memory_does_not_stay(disturb, small_layer, nothing_is_lef
 
 
 def test_a_death_between_two_commands_is_noticed(monkeypatch, small_layer):
-    """A service that is gone takes no message: reading a variable must not wait for it."""
+    """A service that is gone takes no message: reading the counters must not wait for it."""
     run = Session.run
 
     def run_and_kill(self, *arguments, **options):
         received = run(self, *arguments, **options)
-        service = self._runtime._messaging_infrastructure.actors[-1]
-        service.kill()
-        with pytest.raises(TargetRunError, match=r"runtime service \(killed by SIGKILL\)"):
-            self.read(self.process.psi)
+        self._runtime._messaging_infrastructure.actors[-1].kill()
         return received
 
     monkeypatch.setattr(Session, "run", run_and_kill)
-    TARGET.lower(small_layer()).run()
+    message, took_s = failure(small_layer())
+    assert "Lava runtime service (killed by SIGKILL)" in message and took_s < 5
 
 
 def test_a_variable_is_read_between_runs(monkeypatch, small_layer):
