@@ -44,8 +44,7 @@ class Chip:
         return self.cores * self.neurons_per_core
 
 
-# 128 cores of 128 KB of synapses [LOIHI]; 8192 neurons per core, spikes of up to 32 bits, up to 4096 bytes of
-# state per neuron [LOIHI2]; synapses of 8 bits and states of 24 [ORCHARD].
+# As published for Loihi 2, and for what it has kept of Loihi [LOIHI, LOIHI2, ORCHARD: docs/references.md].
 LOIHI2 = Chip("loihi2", 8, 32, 24, 4096, 128 * 1024, 8192, 128, "LOIHI, LOIHI2, ORCHARD")
 CHIPS = {LOIHI2.name: LOIHI2}
 
