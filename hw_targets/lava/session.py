@@ -166,8 +166,8 @@ class Session:
             )
         if time.monotonic() > self.deadline:
             raise TargetRunError(
-                f"no answer within timeout_s={self.timeout_s:g} s: {self._heartbeat.positions()}. The run needs "
-                "more time, or a model blocks; raise timeout_s, or lower max_steps"
+                f"no answer within timeout_s={self.timeout_s:g} s: {self._heartbeat.positions()}. The run "
+                "needs more time, or a model blocks; raise timeout_s, or lower max_steps"
             )
 
     def _reason(self) -> str:
