@@ -70,9 +70,11 @@ def locked_time(ratio: Array, start: Array, timing: Timing) -> Array:
     """
     rest = np.arcsin(ratio)
     decay = np.sqrt((1.0 - ratio) * (1.0 + ratio))
-    # rounding moves the resting point by up to resolution / decay, and may halve the rate near u
-    near = np.abs(np.sin((start - rest) / 2)) + timing.resolution / (2 * decay)
-    far = np.maximum(np.abs(np.sin((start - np.pi + rest) / 2)) / 2, timing.nearest / 2)
+    # rounding moves both points by up to resolution / decay; a start nearer to u than that creeps
+    moved = timing.resolution / (2 * decay)
+    near = np.abs(np.sin((start - rest) / 2)) + moved
+    far = np.abs(np.sin((start - np.pi + rest) / 2))
+    far = np.maximum(np.maximum(far - moved, far / 2), timing.nearest / 2)
     slowest = np.maximum(decay - timing.slope, 0.5 * decay)
     time = np.log(np.maximum(near / far * 4.0 * decay**2 / timing.residual, 1.0)) / slowest
     return time * timing.slowness
@@ -102,8 +104,8 @@ def creeping(ratio: Array, start: Array, timing: Timing) -> Mask:
     """Cells that start so near their unstable point that the format's errors decide when they leave it.
 
     There the rate ``rho - sin psi`` is no larger than what rounding may add; a cell can sit on one entry of
-    the sine table, one least significant bit per step from the next. (Without mismatch that entry is zero, and
-    they stay: the rest of the table is symmetric about it.)
+    the sine table, one least significant bit per step from the next. (Without mismatch that entry is
+    zero, and they stay: the rest of the table is symmetric about it.)
     """
     near = np.abs(ratio - np.sin(start)) <= 2.0 * timing.resolution
     return (ratio > 0.0) & (ratio < 1.0) & (np.cos(start) < 0.0) & near

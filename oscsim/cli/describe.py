@@ -105,6 +105,7 @@ def summary(result: SyncResult) -> dict[str, Any]:
         "settings": provenance.settings,
         "versions": provenance.versions,
         "seeds": provenance.seeds,
+        "counters": provenance.counters,
         "notes": list(provenance.notes),
         "accuracy_epsilon": result.accuracy.epsilon,
         "arrays": {name: None if array is None else fingerprint(array) for name, array in arrays.items()},

@@ -27,9 +27,10 @@ def show_plan(out: Output, plan: Plan) -> None:
 def show_result(out: Output, result: SyncResult, saved: str | None) -> None:
     """Status and the numbers of one result."""
     content = summary(result)
-    hidden = ("arrays", "settings", "versions", "seeds")
+    hidden = ("arrays", "settings", "versions", "seeds", "counters")
     rows = [(name.replace("_", " "), value) for name, value in content.items() if name not in hidden]
     rows = [(name, value if name != "accuracy epsilon" else _promise(result)) for name, value in rows]
+    rows += [(name.replace("_", " "), count) for name, count in content["counters"].items()]
     rows += [*content["arrays"].items(), ("saved", saved)]
     given = [(name, value) for name, value in rows if value is not None]
     out.facts(f"{result.provenance.source}: {result.status}", given)

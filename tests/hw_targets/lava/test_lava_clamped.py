@@ -1,5 +1,7 @@
 """Clamped layers against the exact flow map, for finite and infinite durations."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,9 @@ from hypothesis import strategies as st
 
 from hw_targets import get_target
 from oscsim import ExplicitCoupling, FrequencyCoupling, PhaseLayerSpec, SyncStatus, compare, solve
+from oscsim.errors import LoweringError
 from oscsim.phase import circular_distance
+from oscsim.result import SyncResult
 from oscsim.target import ConvergenceWarning
 from oscsim.tolerance import FIXED_POINT_EPSILON, FLOAT64_EPSILON
 
@@ -102,6 +106,102 @@ def test_one_oscillator_anywhere(duration, start, rate):
     for form in FORMS:
         result = TARGET.lower(spec, TARGET.config(number_format=form)).run()
         assert compare(result, solve(spec)).worst_ratio <= 1
+
+
+MODES = [
+    {"rounding": rounding, "interpolation": interpolation, "integrator": integrator}
+    for rounding, interpolation, integrator in product(
+        ("nearest", "floor", "toward_zero"), ("linear", "nearest"), ("runge_kutta", "euler")
+    )
+] + [{"number_format": "floating_point", "integrator": "euler"}]
+
+
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: ", ".join(mode.values()))
+@pytest.mark.parametrize("duration", [0.9, np.inf])
+def test_every_mode_agrees_with_the_flow_map(mode, duration):
+    rng = np.random.default_rng(21)
+    shape = (2, 12, 4)
+    spec = PhaseLayerSpec(
+        omega=np.zeros(shape),
+        theta=rng.uniform(-np.pi, np.pi, shape),
+        coupling=ExplicitCoupling(matrix=rng.uniform(-0.5, 1.0, (2, 12, 12))),
+        gain=[0.7, 1.2],
+        dynamics="clamped",
+        duration=duration,
+        rate=rng.standard_normal(shape),
+        phase_0=rng.uniform(-4.0, 4.0, shape),
+    )
+    # a table whose nearest entry is a thousandth of a turn away needs more entries beside an Euler step
+    wide = {"sine_bits": 12} if mode.get("interpolation") == "nearest" else {}
+    comparison = compare(TARGET.lower(spec, TARGET.config(**mode, **wide)).run(), solve(spec))
+    assert comparison.conforms, comparison
+
+
+def alone(duration: float, start: float) -> PhaseLayerSpec:
+    """One oscillator that drives itself at 0, K = 1."""
+    zero = [[[0.0]]]
+    return PhaseLayerSpec(
+        omega=zero,
+        theta=zero,
+        coupling=ExplicitCoupling(matrix=[[[1.0]]]),
+        gain=[1.0],
+        dynamics="clamped",
+        duration=duration,
+        phase_0=[[[start]]],
+    )
+
+
+def test_a_start_that_the_format_would_never_leave_is_refused():
+    coarse = TARGET.config(interpolation="nearest")
+    near = np.pi - 0.001
+    with pytest.raises(
+        LoweringError, match=r"1 oscillators start within 0.00308 rad of their unstable point"
+    ):
+        TARGET.lower(alone(np.inf, near), coarse)
+    # it has not got far by then, or a table that is interpolated lets it go
+    for spec, config in (
+        (alone(0.5, near), coarse),
+        (alone(np.inf, near), TARGET.config()),
+        (alone(np.inf, np.pi - 0.004), coarse),
+    ):
+        assert compare(TARGET.lower(spec, config).run(), solve(spec)).worst_ratio <= 1
+
+
+def test_euler_is_off_by_the_first_order_of_its_step():
+    """phi' = -sin phi: (h/2) sin phi_T ln(sin phi_T/sin phi_0), steps of 1.6/17 = 0.0941."""
+    config = TARGET.config(number_format="floating_point", integrator="euler", steps_per_turn=64)
+    spec = alone(1.6, 1.5)
+    error = float((TARGET.lower(spec, config).run().phase - solve(spec).phase).squeeze())
+    end = float(solve(spec).phase.squeeze())
+    first = 1.6 / 17 / 2 * np.sin(end) * np.log(np.sin(end) / np.sin(1.5))
+    assert error == pytest.approx(first, rel=0.05) and abs(first) > 0.01
+
+
+def test_counters_are_those_of_a_count_by_hand(tmp_path):
+    """Durations 0.5 and 0.05 in steps of 2 pi/64 = 0.098 at most: 6 steps, and 1."""
+    spec = layer(
+        omega=np.zeros((1, 2, 1)),
+        theta=np.zeros((1, 2, 1)),
+        values=None,
+        coupling=ExplicitCoupling(matrix=[np.eye(2)]),
+        gain=[1.0],
+        duration=0.5,
+        rate=[[[1.0], [0.1]]],
+        phase_0=np.full((1, 2, 1), 1.0),
+    )
+    for integrator, lookups in (("runge_kutta", 2 * 2 + 5 * 7), ("euler", 2 * 2 + 2 * 7)):
+        config = TARGET.config(integrator=integrator, steps_per_turn=64)
+        result = TARGET.lower(spec, config).run()
+        assert result.provenance.counters == {
+            "neuron_updates": 7,
+            "sine_lookups": lookups,
+            "spikes": 0,
+            "synaptic_operations": 0,
+            "payload_bits": 0,
+            "lava_steps": 6,
+        }
+        result.save(tmp_path / "result")
+        assert SyncResult.load(tmp_path / "result").provenance.counters == result.provenance.counters
 
 
 def test_a_start_on_the_unstable_point_is_told():

@@ -25,7 +25,15 @@ def layer(dynamics: str = "pair") -> PhaseLayerSpec:
     [
         ({"steps_per_turn": 100}, "power of two, the nearest are 64 and 128"),
         ({"sine_bits": 12, "phase_bits": 12}, "fewer than phase_bits 12"),
-        ({"number_format": "floating_point", "phase_bits": 24}, "phase_bits: bits belong to number_format"),
+        ({"number_format": "floating_point", "phase_bits": 24}, "phase_bits: belongs to number_format"),
+        (
+            {"number_format": "floating_point", "rounding": "floor", "chip": "none"},
+            "rounding, chip: belongs to",
+        ),
+        ({"delay_steps": 1}, "delay_steps 1 needs integrator='euler'"),
+        ({"integrator": "euler", "delay_steps": 2}, "delay_steps"),
+        ({"integrator": "heun"}, "integrator"),
+        ({"rounding": "up"}, "rounding"),
         ({"number_format": "float"}, "number_format"),
         ({"timeout_s": 0.0}, "timeout_s"),
         ({"weight_bits": 9}, "weight_bits"),
@@ -40,9 +48,18 @@ def test_bad_options_are_refused_by_name(options, text):
 
 CHANGES = {
     "number_format": "floating_point",
-    "phase_bits": 26,
+    "integrator": "euler",
+    "delay_steps": 1,
+    "interpolation": "nearest",
+    "rounding": "floor",
+    "gain_shift": 10,
+    "synapses": "sparse",
+    "held_sources": "synapses",
+    "chip": "none",
+    "stall_s": 3.0,
+    "phase_bits": 22,
     "sine_bits": 11,
-    "payload_bits": 17,
+    "payload_bits": 15,
     "parameter_bits": 15,
     "steps_per_turn": 128,
     "max_steps": 2000,
@@ -59,7 +76,15 @@ def test_the_list_of_options_is_complete():
 # what each option changes besides its own line in the plan
 EFFECTS = {
     "number_format": ("pair", "accuracy"),
-    "phase_bits": ("pair", "cells"),
+    "integrator": ("pair", "accuracy"),
+    "interpolation": ("pair", "accuracy"),
+    "rounding": ("pair", "accuracy"),
+    "chip": ("pair", "chip"),
+    "delay_steps": ("network", "accuracy"),
+    "gain_shift": ("network", "network"),
+    "synapses": ("network", "network"),
+    "held_sources": ("clamped", "resources"),
+    "phase_bits": ("pair", "format"),
     "sine_bits": ("pair", "accuracy"),
     "payload_bits": ("pair", "accuracy"),
     "parameter_bits": ("pair", "cells"),
@@ -72,8 +97,9 @@ EFFECTS = {
 @pytest.mark.parametrize("option", sorted(EFFECTS))
 def test_every_option_changes_what_is_run(option):
     dynamics, section = EFFECTS[option]
-    plain = TARGET.lower(layer(dynamics)).plan
-    changed = TARGET.lower(layer(dynamics), TARGET.config(**{option: CHANGES[option]})).plan
+    others = {"integrator": "euler"} if option == "delay_steps" else {}
+    plain = TARGET.lower(layer(dynamics), TARGET.config(**others)).plan
+    changed = TARGET.lower(layer(dynamics), TARGET.config(**others, **{option: CHANGES[option]})).plan
     assert plain[section] != changed[section]
 
 
@@ -89,11 +115,23 @@ def test_time_limit_and_samples_are_in_the_plan():
     [
         ({"sine_bits": 3}, "sine_bits"),
         ({"payload_bits": 6}, "payload_bits"),
-        ({"phase_bits": 12, "sine_bits": 8}, "phase_bits"),
+        ({"phase_bits": 12, "sine_bits": 8, "steps_per_turn": 64}, "phase_bits"),
         ({"parameter_bits": 4}, "parameter_bits"),
+        ({"interpolation": "nearest", "sine_bits": 7}, "sine_bits, or interpolation='linear'"),
     ],
 )
 def test_a_format_that_could_reject_nothing_is_refused(options, advice):
     with pytest.raises(LoweringError, match="could still reject a wrong answer") as error:
         TARGET.lower(layer(), TARGET.config(**options))
     assert f"use more {advice}" in str(error.value) or advice in str(error.value).split("use more")[1]
+
+
+@pytest.mark.parametrize("number_format", ["fixed_point", "floating_point"])
+def test_a_step_so_coarse_that_it_could_reject_nothing_is_refused(number_format):
+    """Euler, 16 steps per turn: 0.184 h (1 + h/4) = 0.079 of a moment, but only 0.15 h of a mean."""
+    config = TARGET.config(number_format=number_format, integrator="euler", steps_per_turn=16)
+    with pytest.raises(LoweringError, match=r"epsilon would be 0.0[78].*use more steps_per_turn"):
+        TARGET.lower(layer("clamped"), config)
+    assert TARGET.lower(layer("pair"), config).plan["accuracy"]["averaging_error"] == pytest.approx(
+        0.059, abs=1e-3
+    )
