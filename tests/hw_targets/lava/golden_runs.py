@@ -77,6 +77,7 @@ def _lowered(dynamics: str, form):
         gain=[1.0],
         dynamics=dynamics,
     )
-    lowered = lower(spec, LavaConfig())
+    # 100,000 time steps take half a minute on a quiet machine
+    lowered = lower(spec, LavaConfig(timeout_s=1200.0))
     arithmetic = replace(lowered.number_format, arithmetic=FixedPoint(**form))
     return replace(lowered, number_format=arithmetic)
