@@ -13,6 +13,7 @@ from hw_targets.lava.export.given import Given, given_of
 from hw_targets.lava.export.script import program_arrays, script
 from hw_targets.lava.export.sources import standalone
 from hw_targets.lava.plan import Lowered
+from hw_targets.lava.program import COUNTERS
 from hw_targets.lava.recording import Recording, recorded
 from hw_targets.lava.target import LavaExecutable, LavaTarget
 from oscsim.errors import ConfigError
@@ -77,9 +78,9 @@ def _write(folder: Path, lowered: Lowered, recording: Recording, result: SyncRes
     }
     with open(folder / "arrays.npz", "wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
-    text = script(
-        _facts(lowered, recording, given, states, integers), program, lowered.number_format.arithmetic
-    )
+    facts = _facts(lowered, recording, given, states, integers)
+    facts["counted"] = [result.provenance.counters[name] for name in COUNTERS]
+    text = script(facts, program, lowered.number_format.arithmetic)
     (folder / "run.py").write_text(text, encoding="utf-8")
 
 

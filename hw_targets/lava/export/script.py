@@ -30,7 +30,7 @@ sys.path.insert(0, str(HERE))
 
 from $package.export.read_out import ReadOutFormat, $reader
 from $package.$arithmetic_module import $arithmetic
-from $package.program import $program
+from $package.program import COUNTERS, $program
 from $package.runtime import lava_session
 
 TAG = $tag
@@ -38,6 +38,7 @@ LAVA_STEPS = $lava_steps
 MESSAGES = $messages
 RESIDUAL = $residual
 STATES_SHA256 = $digest
+COUNTED = $counted
 
 
 def main() -> int:
@@ -59,12 +60,14 @@ $program_fields
 
     with lava_session(build, TAG, timeout_s=$timeout_s, stall_s=$stall_s) as session:
         messages = session.run(LAVA_STEPS, session.process.$port, messages=MESSAGES)
+        counted = [int(count) for count in session.read(session.process.counters)]
     states = $states
     sync = $reading
     np.save(HERE / "sync.npy", sync)
     print("S, rows are receiving tokens:")
     print(np.array2string(sync, precision=4, suppress_small=True, threshold=200))
-    return check(states, sync, arrays)
+    print("counted:", ", ".join(f"{name} {count}" for name, count in zip(COUNTERS, counted, strict=True)))
+    return max(check(states, sync, arrays), int(counted != COUNTED))
 
 
 $check
@@ -100,7 +103,7 @@ def script(facts: dict[str, Any], program: Any, arithmetic: Any) -> str:
     facts : what fills the template and is not derived here.
     """
     exact = facts["tag"] == "fixed_pt"
-    quoted = {name: repr(facts[name]) for name in ("tag", "residual", "digest")}
+    quoted = {name: repr(facts[name]) for name in ("tag", "residual", "digest", "counted")}
     return _SCRIPT.substitute(
         {
             **facts,

@@ -71,6 +71,7 @@ def test_the_folder_repeats_the_run(dynamics, fields, options, tmp_path):
     done = run_alone(tmp_path / "elsewhere")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "identical, bit by bit" in done.stdout
+    assert f"neuron_updates {result.provenance.counters['neuron_updates']}, " in done.stdout
     sync = np.load(tmp_path / "elsewhere" / "sync.npy")
     np.testing.assert_allclose(sync, result.sync, rtol=0, atol=1e-12)
 
