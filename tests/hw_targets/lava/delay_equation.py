@@ -4,7 +4,7 @@ import numpy as np
 
 
 def network_rate(drift, matrix):
-    """Rate of (theta, old): ``drift_i + sum_j M_ij sin(old_j - theta_i)``; only the drift where old is None."""
+    """Rate of (theta, old): ``drift_i + sum_j M_ij sin(old_j - theta_i)``; old None means only the drift."""
 
     def rate(theta, old):
         if old is None:

@@ -6,6 +6,7 @@ import pytest
 from hw_targets import get_target
 from hw_targets.lava.network import network, network_program
 from oscsim import ExplicitCoupling, FrequencyCoupling, PhaseLayerSpec, SyncStatus, compare, solve
+from oscsim.errors import LoweringError
 from oscsim.phase import circular_distance, order_parameter
 from oscsim.target import ConvergenceWarning
 from oscsim.tolerance import FIXED_POINT_EPSILON
@@ -134,9 +135,9 @@ def test_weights_are_what_dense_keeps():
             form = TARGET.lower(LAYERS[name]).lowered.number_format
             weights = network_program(network(LAYERS[name]), config, form, chunk=1).weights
             mode = determine_sign_mode(weights)
-            kept = truncate_weights(clip_weights(weights, mode, num_bits=8), mode, bits)
+            kept = truncate_weights(clip_weights(weights, mode, num_bits=8), mode, 8)
             assert np.array_equal(kept, weights)
-            assert np.abs(weights).max() >= 128
+            assert 2 ** (bits - 1) <= np.abs(weights).max() < 2**bits
 
 
 def test_fewer_weight_bits_change_the_answer():
@@ -150,3 +151,87 @@ def test_too_few_steps_are_told():
     with pytest.warns(ConvergenceWarning, match="not converged after max_steps=128"):
         result = TARGET.lower(two(1.001), TARGET.config(max_steps=128)).run()
     assert result.status is SyncStatus.NOT_CONVERGED
+
+
+@pytest.mark.parametrize("options", [{}, {"integrator": "euler", "delay_steps": 1}], ids=["plain", "delayed"])
+def test_sparse_synapses_are_the_same_numbers_with_fewer_operations(options):
+    """Causal: n - i of n tokens hear token i; a dense process multiplies the zeros as well."""
+    spec = LAYERS["many locked, causal"]
+    dense, sparse = (
+        TARGET.lower(spec, TARGET.config(synapses=way, **options)).run() for way in ("dense", "sparse")
+    )
+    assert np.array_equal(dense.phase, sparse.phase) and np.array_equal(dense.sync, sparse.sync)
+    one, other = dense.provenance.counters, sparse.provenance.counters
+    for name in ("neuron_updates", "sine_lookups", "lava_steps"):
+        assert one[name] == other[name] > 0
+    # the last token reaches nobody and sends no spike; of 6 x 6 synapses 15 are not zero
+    assert other["spikes"] == pytest.approx(one["spikes"] * 5 / 6, rel=1e-3)
+    assert other["synaptic_operations"] == pytest.approx(one["synaptic_operations"] * 15 / 36, rel=1e-3)
+    for counters, result in ((one, dense), (other, sparse)):
+        assert counters["payload_bits"] == counters["spikes"] * result.provenance.settings["payload_bits"]
+
+
+@pytest.mark.parametrize(
+    ("options", "stages", "first"),
+    [({}, 4, 1), ({"integrator": "euler"}, 1, 1), ({"integrator": "euler", "delay_steps": 1}, 1, 0)],
+)
+def test_counters_by_hand(options, stages, first):
+    """Two still oscillators, one at 0 (its sine is no spike), for the 128 steps of one look."""
+    spec = two(0.0, theta=[[[0.0], [0.5]]], gain=[0.0])
+    result = TARGET.lower(spec, TARGET.config(steps_per_turn=128, **options)).run()
+    steps = first + stages * 128
+    counters = result.provenance.counters
+    assert counters == {
+        "neuron_updates": 2 * steps,
+        "sine_lookups": 4 * steps,
+        "spikes": 3 * steps,
+        "synaptic_operations": 3 * 2 * steps,
+        "payload_bits": 3 * steps * result.provenance.settings["payload_bits"],
+        "lava_steps": steps,
+    }
+
+
+def test_euler_rests_where_runge_kutta_does_and_averages_with_its_bias():
+    for name in ("many locked", "two unlocked"):
+        spec = LAYERS[name]
+        result = TARGET.lower(spec, TARGET.config(integrator="euler")).run()
+        comparison = compare(result, solve(spec))
+        assert comparison.conforms, comparison
+        reference = TARGET.lower(spec).run()
+        distance = np.abs(result.sync - reference.sync).max()
+        assert distance < 1e-4 if name == "many locked" else 1e-3 < distance < 0.03
+        assert result.provenance.counters["lava_steps"] % 128 == 1
+
+
+def test_gain_shift_is_the_exponent_of_the_gains():
+    """The pick is the finest that fits; one less halves mantissas; overflow and nothing are refused."""
+    spec = LAYERS["many, mixed signs"]
+    picked = TARGET.lower(spec).lowered.program
+    same, coarser = (
+        TARGET.lower(spec, TARGET.config(gain_shift=picked.gain_shift - less)).lowered.program
+        for less in (0, 1)
+    )
+    assert np.array_equal(same.gain, picked.gain)
+    assert np.abs(coarser.gain - picked.gain / 2).max() <= 0.5 and 2**15 <= picked.gain.max() <= 2**16
+    finest = picked.gain_shift
+    with pytest.raises(LoweringError, match=f"more than parameter_bits .* {finest - 15} to {finest}"):
+        TARGET.lower(spec, TARGET.config(gain_shift=finest + 1))
+    with pytest.raises(LoweringError, match="all lost to rounding"):
+        TARGET.lower(spec, TARGET.config(gain_shift=finest - 16))
+
+
+def test_more_channels_than_fit_are_refused_by_name():
+    shape = (1, 128, 20)
+    spec = many(
+        omega=np.zeros(shape),
+        theta=np.zeros(shape),
+        values=None,
+        gain=[1.0],
+        coupling=FrequencyCoupling(alpha=[0.1]),
+    )
+    with pytest.raises(
+        LoweringError, match=r"D = 20 channels .* 2 D N\^2 = 655360 synapses per head.* D <= 16"
+    ):
+        TARGET.lower(spec)
+    plan = TARGET.lower(many()).plan["resources"]
+    assert plan["synapses_per_head"] == 2 * 2 * 6**2 and plan["synapses"] == 2 * plan["synapses_per_head"]
