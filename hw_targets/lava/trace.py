@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_targets.lava.plan import LoweredCells, LoweredNetwork
+from hw_targets.lava.plan import LoweredCells, LoweredHeld, LoweredNetwork
 from hw_targets.lava.runtime import lava_session
 
 Array = NDArray[np.float64]
@@ -34,7 +34,7 @@ def traced_cells(lowered: LoweredCells) -> Array:
     return np.stack(states)
 
 
-def traced_network(lowered: LoweredNetwork, lava_steps: int) -> Array:
+def traced_network(lowered: LoweredNetwork | LoweredHeld, lava_steps: int) -> Array:
     """Rows of every oscillator after every Lava time step, (lava_steps, len(NETWORK_ROWS), M).
 
     Raises
