@@ -1,11 +1,13 @@
 """Pair layers against the closed form, in both number formats and both regimes."""
 
 import warnings
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from hw_targets import get_target
+from hw_targets.lava.plan import lower
 from oscsim import (
     ExplicitCoupling,
     FixedOrder,
@@ -16,7 +18,14 @@ from oscsim import (
     solve,
 )
 from oscsim.target import ConvergenceWarning
-from oscsim.tolerance import FIXED_POINT_EPSILON, FLOAT64_EPSILON
+from oscsim.tolerance import (
+    FIXED_POINT_EPSILON,
+    FLOAT64_EPSILON,
+    condition_of_ratio,
+    euler_bias,
+    euler_mean_epsilon,
+    largest_euler_bias,
+)
 
 TARGET = get_target("lava")
 FORMS = ("fixed_point", "floating_point")
@@ -111,7 +120,7 @@ def test_too_few_steps_from_a_hard_start_are_told():
     start = np.zeros((1, 2, 2))
     start[0, 1, 0] = np.pi - np.arcsin(0.95) - 1e-9
     spec = ladder(np.array([0.95]), psi_0=start)
-    config = TARGET.config(number_format="floating_point", max_steps=620)
+    config = TARGET.config(number_format="floating_point", max_steps=620, steps_per_turn=64)
     with pytest.warns(ConvergenceWarning, match="1 cells had not settled after max_steps=620"):
         result = TARGET.lower(spec, config).run()
     assert result.status is SyncStatus.NOT_CONVERGED
@@ -134,6 +143,97 @@ def test_runs_repeat_to_the_last_bit():
         assert np.array_equal(getattr(first, name), getattr(second, name))
     assert first.provenance.plan_digest == executable.plan.digest
     assert first.provenance.versions["lava-nc"] == "0.10.0"
+
+
+MODES = {
+    f"{rounding}, {interpolation}, {integrator}": {
+        "rounding": rounding, "interpolation": interpolation, "integrator": integrator,
+    }
+    for rounding, interpolation, integrator in product(
+        ("nearest", "floor", "toward_zero"), ("linear", "nearest"), ("runge_kutta", "euler")
+    )
+} | {"euler, floating point": {"number_format": "floating_point", "integrator": "euler"}}  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_mode_agrees_with_the_closed_form(mode):
+    """Many pairs of either sign, half of them within 60 bands of the edge."""
+    rng = np.random.default_rng(7)
+    config = TARGET.config(**MODES[mode], steps_per_turn=32)
+    band = lower(ladder(np.array([0.5])), config).accuracy.band
+    rho = np.concatenate(
+        [1 + rng.choice([-1, 1], 150) * band * rng.uniform(6, 60, 150), rng.uniform(0, 4, 150)]
+    )
+    zero = np.zeros((300, 2, 1))
+    omega, matrix = zero.copy(), np.ones((300, 2, 2))
+    omega[:, 1, 0] = rho
+    matrix[:, 1, 0] = rng.choice([-1.0, 1.0], 300)
+    spec = PhaseLayerSpec(
+        omega=omega,
+        theta=zero,
+        coupling=ExplicitCoupling(matrix=matrix),
+        gain=np.ones(300),
+        order_parameter=FixedOrder(r=np.ones(300)),
+        mask="causal",
+        psi_0=rng.uniform(-3.0, 0.9, (300, 2, 2)),
+    )
+    result = TARGET.lower(spec, config).run()
+    comparison = compare(result, solve(spec))
+    assert comparison.conforms, comparison
+    # every decision outside the band is that of the closed form
+    assert np.array_equal(result.locked[:, 1, 0], rho < 1)
+
+
+def test_modes_differ_in_the_answer():
+    modes = (
+        {},
+        {"rounding": "floor"},
+        {"rounding": "toward_zero"},
+        {"interpolation": "nearest"},
+        {"integrator": "euler"},
+    )
+    answers = [TARGET.lower(layer(mask="causal"), TARGET.config(**mode)).run().sync for mode in modes]
+    assert all(not np.array_equal(one, other) for one, other in combinations(answers, 2))
+
+
+def test_the_mean_of_an_unlocked_cell_has_the_bias_of_euler():
+    rho = np.array([1.05, 1.272, 2.0, 7.0])
+    config = TARGET.config(number_format="floating_point", integrator="euler", steps_per_turn=32)
+    sync = TARGET.lower(ladder(rho), config).run().sync[0, 1:, 0]
+    step = 2 * np.pi / 32
+    bias = np.array([euler_bias(ratio, step) for ratio in rho])
+    assert (np.abs(sync - bias) <= euler_mean_epsilon(step) * condition_of_ratio(rho)).all()
+    assert sync.max() <= largest_euler_bias(step) + 2 * euler_mean_epsilon(step)
+
+
+@pytest.mark.parametrize("mode", ["toward_zero, nearest, euler", "nearest, nearest, runge_kutta"])
+def test_a_start_beside_the_unstable_point_is_given_the_steps_to_leave_it(mode):
+    rho = np.linspace(0.3, 0.95, 60)
+    start = np.zeros((1, 61, 61))
+    start[0, 1:, 0] = np.pi - np.arcsin(rho) + np.linspace(-0.004, 0.004, 60)
+    spec = ladder(rho, psi_0=start)
+    config = TARGET.config(**MODES[mode], max_steps=5000)
+    assert compare(TARGET.lower(spec, config).run(), solve(spec)).conforms
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("integrator", "lookups"), [("runge_kutta", 5), ("euler", 2)])
+def test_counters_are_those_of_a_count_by_hand(integrator, lookups, form):
+    """Two cells on the diagonal start at rest, one below turns at 2: a step, then for each look-ups."""
+    config = TARGET.config(number_format=form, integrator=integrator, steps_per_turn=64)
+    spec = ladder(np.array([2.0]))
+    steps = sorted(lower(spec, config).program.steps.tolist(), reverse=True)
+    # 2.05 beats of 2 pi / sqrt(1 - 1/4), and four to spare
+    assert steps[0] == np.ceil(2.05 * 64 / np.sqrt(0.75)) + 4
+    counters = TARGET.lower(spec, config).run().provenance.counters
+    assert counters == {
+        "neuron_updates": sum(steps),
+        "sine_lookups": 2 * 3 + lookups * sum(steps),
+        "spikes": 0,
+        "synaptic_operations": 0,
+        "payload_bits": 0,
+        "lava_steps": steps[0],
+    }
 
 
 def test_every_bit_of_the_format_reaches_the_answer():
