@@ -2,7 +2,6 @@
 
 import queue
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from hw_targets.lava.ending import ask_to_stop, death, end, uninterrupted
 from hw_targets.lava.heartbeat import Heartbeat
 from hw_targets.lava.recording import Recording
+from hw_targets.lava.starting import compiled, fork, name_of
 from oscsim.errors import TargetRunError
 
 LONGEST_POLL_S = 0.004
@@ -37,37 +37,19 @@ class Session:
     def start(self, process: Any) -> None:
         """Compile, fork the model processes and wait until each is built."""
         from lava.magma.compiler.compiler_graphs import find_processes
-        from lava.magma.core.process.message_interface_enum import ActorType
-        from lava.magma.core.run_configs import Loihi2SimCfg
-        from lava.magma.runtime.runtime import Runtime
 
         self.process = process
         self.processes = find_processes(process)
-        executable = process.compile(Loihi2SimCfg(select_tag=self.tag))
-        builders = executable.proc_builders
-        self._heartbeat = Heartbeat([_name(one) for one in builders], list(builders.values()))
-        self._runtime = runtime = Runtime(executable, ActorType.MultiProcessing)
-        executable.assign_runtime_to_all_processes(runtime)
+        self._runtime, builders = compiled(process, self.tag)
+        self._heartbeat = Heartbeat([name_of(one) for one in builders], list(builders.values()))
         # an interrupt in between would lose a process that is forked, but not yet listed
-        with warnings.catch_warnings(), uninterrupted():
-            # Python >= 3.12 warns that a fork of several threads may deadlock; the models use no thread
-            warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-            self._fork(runtime)
+        with uninterrupted():
+            fork(self._runtime)
         self._heartbeat.restart()
-        for built in runtime.exception_q:
+        for built in self._runtime.exception_q:
             self._wait_until_built(built)
-        runtime._is_initialized = runtime._is_started = True
+        self._runtime._is_initialized = self._runtime._is_started = True
         self._idle = True
-
-    def _fork(self, runtime: Any) -> None:
-        """What Lava's ``Runtime.initialize`` does before it waits without a deadline."""
-        runtime._build_watchdog_manager()
-        runtime._build_message_infrastructure()
-        runtime._build_channels()
-        runtime._build_sync_channels()
-        runtime._build_processes()
-        runtime._build_runtime_services()
-        runtime._start_ports()
 
     def run(self, steps: int, port: Any, messages: int) -> list[NDArray[np.float64]]:
         """Run a number of Lava time steps and return the messages that a flagged output port sends."""
@@ -181,9 +163,3 @@ class Session:
                     return f"a Lava model raised {summary}\n{trace}"
             time.sleep(0.01)
         return death(actors, self._heartbeat)
-
-
-def _name(process: Any) -> str:
-    """The class of a process, and its own name where somebody gave it one."""
-    kind = type(process).__name__
-    return kind if process.name == f"Process_{process.id}" else f"{kind} {process.name!r}"
