@@ -23,6 +23,16 @@ from oscsim.tolerance import (
 
 Dynamics = Literal["pair", "network", "clamped"]
 
+# The most that a configuration offers, on a chip.
+MOST = {
+    "steps_per_turn": 1024,
+    "phase_bits": 24,
+    "sine_bits": 16,
+    "payload_bits": 24,
+    "parameter_bits": 20,
+    "weight_bits": 8,
+}
+
 
 def promise(config: Picked, coefficient_bits: int, step: float, dynamics: Dynamics) -> Accuracy:
     """Epsilon, averaging error and excluded share of a run; the band is added by the caller.
@@ -38,31 +48,57 @@ def promise(config: Picked, coefficient_bits: int, step: float, dynamics: Dynami
     LoweringError
         the format or the step is so coarse that its tolerance could reject nothing.
     """
-    epsilon, average = step_errors(config, step, dynamics)
-    in_step, share = epsilon, EXCLUDED_SHARE
-    if config.number_format == "fixed_point":
-        share = EXCLUDED_SHARE_FIXED_POINT
-        interpolated, to_nearest = sine_options(config)
-        bits = (coefficient_bits, config.phase_bits, config.sine_bits, config.payload_bits)
-        rounding = fixed_point_epsilon(
-            *bits, config.steps_per_turn, interpolated=interpolated, to_nearest=to_nearest
-        )
-        # a Runge-Kutta step is far finer than the format, or far coarser; an Euler step may be neither
-        epsilon = max(epsilon, rounding) if config.integrator == "runge_kutta" else epsilon + rounding
+    epsilon, average, in_step = _errors(config, coefficient_bits, step, dynamics)
+    share = EXCLUDED_SHARE_FIXED_POINT if config.number_format == "fixed_point" else EXCLUDED_SHARE
+    case = (config, coefficient_bits, step, dynamics)
     if average > LARGEST_AVERAGING_ERROR:
         raise LoweringError(
             f"integrator: the mean of an unlocked cell would be off by up to {average:.3g} of its coupling, "
             f"more than the {LARGEST_AVERAGING_ERROR} that could still reject a wrong answer; use more "
-            "steps_per_turn"
+            f"steps_per_turn{_enough('steps_per_turn', *case)}"
         )
     if epsilon > LARGEST_EPSILON:
         coarse_step = in_step > LARGEST_EPSILON / 2
         advice = "steps_per_turn" if coarse_step else _widest_error(config, coefficient_bits)
         raise LoweringError(
             f"number format: epsilon would be {epsilon:.3g}, more than the {LARGEST_EPSILON} that could "
-            f"still reject a wrong answer; use more {advice}"
+            f"still reject a wrong answer; use more {advice}{_enough(advice, *case)}"
         )
     return Accuracy(epsilon, averaging_error=average, excluded_share=share)
+
+
+def _errors(
+    config: Picked, coefficient_bits: int, step: float, dynamics: Dynamics
+) -> tuple[float, float, float]:
+    """Epsilon, error of the mean of an unlocked cell, and the part of epsilon that is the step's."""
+    in_step, average = step_errors(config, step, dynamics)
+    if config.number_format == "floating_point":
+        return in_step, average, in_step
+    interpolated, to_nearest = sine_options(config)
+    bits = (coefficient_bits, config.phase_bits, config.sine_bits, config.payload_bits)
+    rounding = fixed_point_epsilon(
+        *bits, config.steps_per_turn, interpolated=interpolated, to_nearest=to_nearest
+    )
+    # a Runge-Kutta step is far finer than the format, or far coarser; an Euler step may be neither
+    together = max(in_step, rounding) if config.integrator == "runge_kutta" else in_step + rounding
+    return together, average, in_step
+
+
+def _enough(advice: str, config: Picked, coefficient_bits: int, step: float, dynamics: Dynamics) -> str:
+    """The smallest value of the advised option that a promise can be made with, if it alone suffices."""
+    option = advice.split(",", maxsplit=1)[0].split(" ", maxsplit=1)[0]
+    if option == "weight_bits" and dynamics != "network":
+        option = "parameter_bits"
+    now, doubled = getattr(config, option), option == "steps_per_turn"
+    values = [now << k for k in range(1, 7)] if doubled else range(now + 1, MOST[option] + 1)
+    for value in (value for value in values if value <= MOST[option]):
+        coefficient = coefficient_bits + (value - now if option in ("weight_bits", "parameter_bits") else 0)
+        changed = config.having(**{option: value})
+        finer = step * now / value if doubled else step
+        epsilon, average, _ = _errors(changed, coefficient, finer, dynamics)
+        if epsilon <= LARGEST_EPSILON and average <= LARGEST_AVERAGING_ERROR:
+            return f" ({option}={value} is enough)"
+    return ""
 
 
 def step_errors(config: Picked, step: float, dynamics: Dynamics) -> tuple[float, float]:

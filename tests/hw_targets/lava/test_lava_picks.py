@@ -1,5 +1,7 @@
 """The converter: what it picks, what it says about it, and how exactly it turns numbers into integers."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from hw_targets.lava.picks import Picked
 from hw_targets.lava.sums import payload_that_fits, row_sum
 from hw_targets.lava.synapses import integer_weights
 from oscsim import ExplicitCoupling, FrequencyCoupling, PhaseLayerSpec
+from oscsim.errors import LoweringError
 
 TARGET = get_target("lava")
 QUICK = settings(max_examples=40, deadline=None, derandomize=True)
@@ -180,3 +183,30 @@ def test_gains_return_within_half_a_bit(seed, parameter_bits, dynamics):
     exact = pace * scale * form.step_lsb * 2 ** (form.payload_bits - 1) / form.amplitude**2
     assert np.abs(program.gain - np.ldexp(exact, program.gain_shift)).max() <= ROUNDED
     assert 2 ** (parameter_bits - 1) <= np.abs(program.gain).max() <= 2**parameter_bits
+
+
+# formats too coarse for a promise
+
+
+@pytest.mark.parametrize(
+    ("dynamics", "options"),
+    [
+        ("pair", {"phase_bits": 12, "sine_bits": 8, "steps_per_turn": 64}),
+        ("pair", {"sine_bits": 3}),
+        ("pair", {"payload_bits": 5}),
+        ("pair", {"parameter_bits": 4}),
+        ("network", {"weight_bits": 3}),
+        ("network", {"integrator": "euler", "steps_per_turn": 16, "delay_steps": 0}),
+        ("clamped", {"integrator": "euler", "steps_per_turn": 16}),
+    ],
+)
+def test_what_is_enough_is_enough_and_less_is_not(dynamics, options):
+    spec = layer(dynamics=dynamics, duration=0.7)
+    with pytest.raises(LoweringError) as error:
+        TARGET.lower(spec, TARGET.config(**options))
+    ((option, value),) = re.findall(r"\((\w+)=(\d+) is enough\)", str(error.value))
+    assert option in options
+    TARGET.lower(spec, TARGET.config(**(options | {option: int(value)})))
+    less = int(value) // 2 if option == "steps_per_turn" else int(value) - 1
+    with pytest.raises(LoweringError):
+        TARGET.lower(spec, TARGET.config(**(options | {option: less})))
