@@ -29,7 +29,7 @@ def payload_that_fits(row_sum: int, bits: int) -> int:
     """The widest payload with which weights of magnitudes ``row_sum`` in all add up to at most ``bits`` bits.
 
     >>> payload_that_fits(765, 24), payload_that_fits(257, 32)
-    (14, 24)
+    (14, 23)
     """
     amplitude = ((1 << (bits - 1)) - 1) // max(row_sum, 1)
     return (amplitude + 1).bit_length()
