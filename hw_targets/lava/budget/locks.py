@@ -1,9 +1,9 @@
 """Predicted lock decisions of pair cells: which cells a format takes for locked, whatever they are.
 
 Outside the band of a plan none is wrong. Inside it a cell that turns counts as locked when its rate rounds to
-zero somewhere, or when its last step is below the residual of the format: where it is then follows from the
-time ``integral d psi / rate(psi)`` that it takes, with the rate of the format
-(docs/targets/lava_budget.md).
+zero somewhere, or when it has not completed a beat and its last step is below the residual of the format:
+where it is then follows from the time ``integral d psi / rate(psi)`` that it takes, with the rate of the
+format (docs/targets/lava_budget.md).
 """
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from hw_targets.lava.budget.resting import missing_rate
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.formats import NumberFormat
-from oscsim.tolerance import LOCK_THRESHOLD
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -54,9 +53,9 @@ def _turning(kappa: Array, start: Array, time: Array, form: NumberFormat) -> Mas
     last = (passed <= np.mod(end, beat)[:, None]).sum(axis=1)
     final = np.take_along_axis(rate, np.minimum(last, POINTS - 1)[:, None], axis=1)[:, 0]
     crossing = _at(passed, edges, np.full(len(kappa), np.pi / 2))
+    # two crossings are a whole beat, and what has completed one is not locked
     whole = time - np.mod(crossing - begin, beat) >= beat
-    long = whole & (1.0 - np.sqrt((1.0 - kappa) * (1.0 + kappa)) >= LOCK_THRESHOLD * kappa)
-    return stuck | long | (final <= form.residual)
+    return stuck | ((final <= form.residual) & ~whole)
 
 
 def _at(passed: Array, edges: Array, psi: Array) -> Array:

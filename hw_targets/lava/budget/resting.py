@@ -14,6 +14,10 @@ from hw_targets.lava.budget.roundings import Roundings
 Array = NDArray[np.float64]
 
 
+# Table intervals before the resting point in which a cell is followed chord by chord.
+CHORDS = 4
+
+
 def resting_errors(ratio: Array, start: Array, time: Array, r: Roundings) -> dict[str, Moments]:
     """Errors of ``sin psi`` of cells at rest, by source.
 
@@ -28,7 +32,13 @@ def resting_errors(ratio: Array, start: Array, time: Array, r: Roundings) -> dic
     grid = r.phase_lsb * decay
     dead = np.maximum(np.where(side > 0, r.stop_below, r.stop_above) - grid / 2, 0.0)
     table_mean, table_variance = r.table(ratio, decay)
+    if r.interpolation == "linear" and r.spacing:
+        # where between two entries a cell rests is known
+        place = np.mod(np.arcsin(ratio) / r.spacing, 1.0)
+        table_mean, table_variance = -(r.spacing**2) / 2 * place * (1.0 - place) * ratio, 0.0 * ratio
     missing = missing_rate(ratio, start, time)
+    if r.interpolation == "linear" and r.spacing:
+        missing = np.where(side > 0, along_chords(ratio, start, time, r.spacing), missing)
     zero = np.zeros_like(ratio)
     return {
         "phase": Moments(-side * dead, grid**2 / 12),
@@ -57,3 +67,40 @@ def missing_rate(ratio: Array, start: Array, time: Array) -> Array:
     # a start on the unstable point does not move at all
     share = np.divide(near, far, out=np.zeros_like(near), where=far > 1e-12)
     return 2.0 * decay**2 * share * np.exp(-decay * time)
+
+
+def along_chords(ratio: Array, start: Array, time: Array, spacing: float) -> Array:
+    """The same for a cell that comes from below, with the last intervals of an interpolated sine as they are.
+
+    On the chord between two entries the law is linear: the rate decays exponentially, at the slope of the
+    chord. Near the edge, where the slope changes from chord to chord, this is what remains that counts.
+    """
+    entry = np.floor(np.arcsin(ratio) / spacing)
+    # the chord lies below the sine: the resting point may be in the next interval
+    entry += ratio > np.sin((entry + 1) * spacing)
+    rest = np.arcsin(ratio)
+    lowest = (entry - CHORDS) * spacing
+    begin = np.maximum(lowest, np.minimum(start, rest))
+    passed = _time_to(ratio, start, begin)
+    rate = ratio - np.sin(begin)
+    for chord in range(CHORDS + 1):
+        left = (entry - CHORDS + chord) * spacing
+        slope = (np.sin(left + spacing) - np.sin(left)) / spacing
+        here = begin < left + spacing
+        if chord == CHORDS:
+            return np.maximum(rate, 0.0) * np.exp(-slope * np.maximum(time - passed, 0.0))
+        beyond = np.maximum(ratio - np.sin(left + spacing), 1e-300)
+        passed = passed + np.where(here, np.log(np.maximum(rate / beyond, 1.0)) / slope, 0.0)
+        rate = np.where(here, np.minimum(rate, beyond), rate)
+    raise AssertionError("the last chord returns")
+
+
+def _time_to(ratio: Array, start: Array, end: Array) -> Array:
+    """Own-clock time from one phase below the resting point to another."""
+    rest = np.arcsin(ratio)
+    decay = np.sqrt((1.0 - ratio) * (1.0 + ratio))
+
+    def share(psi: Array) -> Array:
+        return np.abs(np.sin((psi - rest) / 2)) / np.maximum(np.abs(np.sin((psi - np.pi + rest) / 2)), 1e-12)
+
+    return np.maximum(np.log(np.maximum(share(start), 1e-300) / np.maximum(share(end), 1e-300)), 0.0) / decay

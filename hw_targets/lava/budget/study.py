@@ -1,8 +1,8 @@
 """The budget held against measurements: random layers in many formats, predicted and measured errors of each.
 
-Pair layers run on the target as any layer does. Networks run in the golden integer model to rest, whose bits are
-those of the target: also formats that lowering refuses, because their promise could reject nothing, have an error.
-The exact answers come from a solver that the caller supplies; no target knows one.
+Pair layers run on the target as any layer does. Networks run in the golden integer model to rest, whose
+bits are those of the target: also formats that lowering refuses, because their promise could reject
+nothing, have an error. The exact answers come from a solver that the caller supplies; no target knows one.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,9 +19,9 @@ from hw_targets.lava.formats import number_format
 from hw_targets.lava.golden import Golden
 from hw_targets.lava.network import network, network_program
 from hw_targets.lava.picks import Picked
-from hw_targets.lava.plan import LoweredNetwork
+from hw_targets.lava.plan import LoweredNetwork, lower
 from hw_targets.lava.program import STAGES
-from hw_targets.lava.target import LavaTarget
+from hw_targets.lava.run import run
 from oscsim.coupling import ExplicitCoupling, FixedOrder
 from oscsim.pair_terms import coupling, unmasked
 from oscsim.phase import order_parameter
@@ -92,8 +92,8 @@ def _row(quantity: str, config: LavaConfig, predicted: float, measured: float) -
 
 
 def _run(spec: PhaseLayerSpec, config: LavaConfig, solve: Solver) -> tuple[Budget, SyncResult, SyncResult]:
-    executable = LavaTarget().lower(spec, config)
-    return budget(executable.lowered), executable.run(), solve(spec)
+    lowered = lower(spec, config)
+    return budget(lowered), run(lowered), solve(spec)
 
 
 def _spread_layer(rng: np.random.Generator, tokens: int) -> PhaseLayerSpec:
@@ -111,8 +111,7 @@ def _edge_layer(rng: np.random.Generator, tokens: int, config: LavaConfig) -> Ph
     while True:
         strength = np.where(mismatch > 0, mismatch / (1.0 + width * at), 1.0)
         layer = _layer(omega, strength, 1.0)
-        lowered = LavaTarget().lower(layer, config).lowered
-        wrong = budget(lowered).wrong_locks or 0
+        wrong = budget(lower(layer, config)).wrong_locks or 0
         if wrong >= WANTED_SHARE * at.size or width < 1e-7:
             return layer
         width /= 2.0
@@ -193,13 +192,13 @@ def _rested(lowered: LoweredNetwork) -> Array:
     return form.to_radians(theta).reshape(shape).transpose(0, 2, 1)
 
 
-def whole_table(seed: int, solve: Solver, told: Callable[[str], None] = str) -> Iterable[Measured]:
+def whole_table(seed: int, solve: Solver, told: Callable[[str], object]) -> Iterable[Measured]:
     """Every format of the documented table; ``told`` hears which one comes next."""
     for phase_bits in PAIR_PHASE_BITS:
         for sine_bits in SINE_BITS:
             if sine_bits < phase_bits:
                 told(f"pair, phase {phase_bits}, sine {sine_bits}")
-                yield from pair_rows(LavaConfig(phase_bits=phase_bits, sine_bits=sine_bits), seed, solve)
+                yield from pair_rows(pair_config(phase_bits, sine_bits), seed, solve)
     formats = [(phase_bits, 10) for phase_bits in NETWORK_PHASE_BITS]
     formats += [(24, sine_bits) for sine_bits in SINE_BITS if sine_bits != 10]
     for phase_bits, sine_bits in formats:
@@ -209,9 +208,20 @@ def whole_table(seed: int, solve: Solver, told: Callable[[str], None] = str) -> 
             yield from network_row(config, seed, solve)
 
 
+def pair_config(phase_bits: int, sine_bits: int) -> LavaConfig:
+    """The default format with other bits."""
+    return LavaConfig.model_validate({"phase_bits": phase_bits, "sine_bits": sine_bits})
+
+
 def network_config(phase_bits: int, sine_bits: int, weight_bits: int) -> Picked:
-    """The format of a network of the table; few phase bits go with few steps per turn, as lowering picks them."""
-    steps = 16 if phase_bits < 16 else 64
-    return Picked(
-        phase_bits=phase_bits, sine_bits=sine_bits, weight_bits=weight_bits, steps_per_turn=steps, chip="none"
-    )
+    """The format of a network of the table; few phase bits go with few steps per turn, as lowering picks
+    them.
+    """
+    given = {
+        "phase_bits": phase_bits,
+        "sine_bits": sine_bits,
+        "weight_bits": weight_bits,
+        "steps_per_turn": 16 if phase_bits < 16 else 64,
+        "chip": "none",
+    }
+    return Picked.model_validate(given)
