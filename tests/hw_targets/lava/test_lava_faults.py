@@ -75,7 +75,7 @@ def test_a_model_that_raises_tells_the_original_text(dynamics, error, disturb, s
     disturb(dynamics, lambda: throw(error))
     message, took_s = failure(small_layer(dynamics))
     assert f"{type(error).__name__}: {error}" in message and "in disturbed" in message  # its traceback
-    assert took_s < 5
+    assert took_s < 10
 
 
 @pytest.mark.parametrize(
@@ -95,15 +95,19 @@ def test_a_model_that_cannot_be_built_tells_the_original_text(dynamics, monkeypa
     assert "no arithmetic today" in failure(small_layer(dynamics))[0]
 
 
-@pytest.mark.parametrize(
-    ("dynamics", "options", "stall_s"), [("pair", {"stall_s": 1}, 1), ("network", {}, 8)]
-)
-def test_a_model_that_blocks_ends_within_ten_seconds(dynamics, options, stall_s, disturb, small_layer):
-    disturb(dynamics, threading.Event().wait)
-    message, took_s = failure(small_layer(dynamics), **options)
+@pytest.mark.parametrize(("dynamics", "options"), [("pair", {"stall_s": 1}), ("network", {})])
+def test_a_model_that_blocks_ends_within_ten_seconds(dynamics, options, disturb, small_layer, tmp_path):
+    def block():
+        (tmp_path / "since").write_text(repr(time.monotonic()))
+        threading.Event().wait()
+
+    disturb(dynamics, block)
+    message, _ = failure(small_layer(dynamics), **options)
+    took_s = time.monotonic() - float((tmp_path / "since").read_text())
+    stall_s = options.get("stall_s", 8)  # the default
     # Dense waits for the oscillators: it is not the one that holds the others up
     assert f"stall_s={stall_s} s: {NAMES[dynamics]} is in time step 20. A model blocks" in message
-    assert stall_s < took_s < stall_s + 2
+    assert stall_s - 0.1 < took_s < stall_s + 2
 
 
 def test_a_model_that_spins_is_named(disturb, small_layer):
@@ -113,7 +117,7 @@ def test_a_model_that_spins_is_named(disturb, small_layer):
 
     disturb("network", spin, step=3)
     message, took_s = failure(small_layer("network"), stall_s=0.8)
-    assert "PhaseOscillators is in time step 3. A model blocks" in message and took_s < 4
+    assert "PhaseOscillators is in time step 3. A model blocks" in message and took_s < 10
 
 
 def test_a_model_that_never_comes_up_is_named(monkeypatch, small_layer):
@@ -141,7 +145,7 @@ def test_the_time_limit_says_where_the_run_was(slow, small_layer):
     assert re.search(
         r"no answer within timeout_s=1.2 s: PairCells (is in|has finished) time step \d\d", message
     )
-    assert took_s < 4
+    assert took_s < 10
 
 
 def test_a_model_that_leaves_is_noticed(disturb, small_layer):
@@ -153,7 +157,7 @@ def test_a_model_that_leaves_is_noticed(disturb, small_layer):
 def test_a_killed_model_is_named(dynamics, disturb, small_layer):
     disturb(dynamics, lambda: os.kill(os.getpid(), signal.SIGKILL))
     message, took_s = failure(small_layer(dynamics))
-    assert f"{NAMES[dynamics]} is in time step 20 (killed by SIGKILL)" in message and took_s < 5
+    assert f"{NAMES[dynamics]} is in time step 20 (killed by SIGKILL)" in message and took_s < 10
 
 
 def helpers(pid: int) -> list[int]:
@@ -174,7 +178,7 @@ def test_any_killed_helper_of_a_network_is_named(words, disturb, small_layer):
 
     disturb("network", kill)
     message, took_s = failure(small_layer("network"))
-    assert words in message and took_s < 5
+    assert words in message and took_s < 10
 
 
 def test_killed_shared_memory_does_not_stay(disturb, small_layer, nothing_is_left_behind):
@@ -201,7 +205,7 @@ def test_a_death_between_two_commands_is_noticed(monkeypatch, small_layer):
 
     monkeypatch.setattr(Session, "run", run_and_kill)
     message, took_s = failure(small_layer())
-    assert "Lava runtime service (killed by SIGKILL)" in message and took_s < 5
+    assert "Lava runtime service (killed by SIGKILL)" in message and took_s < 10
 
 
 def test_a_variable_is_read_between_runs(monkeypatch, small_layer):
@@ -244,7 +248,7 @@ def test_ctrl_c_cleans_up_however_often_it_is_pressed(again, disturb, monkeypatc
     finally:
         signal.signal(signal.SIGINT, before)
     alarm.join()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 10
 
 
 def test_twenty_runs_and_failures_leave_nothing(monkeypatch, small_layer, held_now):
