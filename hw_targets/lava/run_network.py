@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_targets.lava.duration import START_UP_SHARE
+from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.outcome import Outcome
 from hw_targets.lava.plan import LoweredNetwork
 from hw_targets.lava.program import COUNTERS
@@ -16,7 +17,7 @@ from oscsim.beat_average import pair_averages
 from oscsim.pair_terms import coupling, unmasked
 from oscsim.phase import order_parameter, wrap
 from oscsim.result import SyncStatus
-from oscsim.tolerance import AVERAGING_CAP, LOCK_THRESHOLD
+from oscsim.tolerance import AVERAGING_CAP, LOCK_THRESHOLD, lost_bits
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -25,6 +26,8 @@ Phasors = NDArray[np.complex128]
 # Rates are taken over this share of a turn at the end of a record: relative phases turn at most four times
 # as fast as the own clock, so they cannot be mistaken for slower ones.
 RATE_SHARE = 1 / 16
+# Creeping is measured over this part of a record.
+CREEP_SHARE = 8
 # Two means of numbers on the unit circle differ by no more.
 LARGEST_MEAN_ERROR = 2.0
 
@@ -118,7 +121,7 @@ def _look(lowered: LoweredNetwork, trace: Array) -> _Look:
     relative = trace - trace[:, :, :1]
     steps = max(1, int(RATE_SHARE * lowered.config.steps_per_turn))
     moved = wrap(relative[-1] - relative[-1 - steps]) / (steps * form.step)
-    rest = np.ptp(moved, axis=1) <= form.residual
+    rest = (np.ptp(moved, axis=1) <= form.residual) & _slow_ones_rest(lowered, relative)
     last: Phasors = np.exp(1j * trace[-1])
     mean: Phasors = last[:, :, None, :] * last[:, None, :, :].conj()
     error = 0.0
@@ -133,6 +136,24 @@ def _look(lowered: LoweredNetwork, trace: Array) -> _Look:
         return _Look(rest, mean, error, SyncStatus.SETTLED)
     drifting = error <= AVERAGING_CAP
     return _Look(rest, mean, error, SyncStatus.DRIFTING if drifting else SyncStatus.NOT_CONVERGED)
+
+
+def _slow_ones_rest(lowered: LoweredNetwork, relative: Array) -> Mask:
+    """Channels (H, D) in which no oscillator creeps: residuals of its sines are relative to its own rates.
+
+    Rates are means over a later part of the record, which grows with the run as creeping does.
+    """
+    net, form = lowered.network, lowered.number_format
+    shape = (*net.frame.shape, len(net.valid))
+    scale = (np.abs(net.matrix).sum(axis=1) + np.abs(net.drift)).reshape(shape).transpose(0, 2, 1)
+    window = max(1, len(relative) // CREEP_SHARE)
+    path = np.unwrap(relative[-1 - window :], axis=0)
+    rate = (path[-1] - path[0]) / (window * form.step)
+    fastest = np.take_along_axis(rate, scale.argmax(axis=1)[:, None, :], axis=1)
+    lost = 0.0
+    if isinstance(form.arithmetic, FixedPoint):
+        lost = lost_bits(form.arithmetic.rounding == "nearest") / form.arithmetic.step_lsb
+    return (np.abs(rate - fastest) <= lost + (form.residual - lost) * scale).all(axis=1)
 
 
 def _laboratory(lowered: LoweredNetwork, trace: Array, steps: Array) -> Array:
