@@ -1,21 +1,22 @@
-"""``oscsim run``: a layer on one target, and for circuits where their error comes from."""
+"""``oscsim run``: a layer on one target, and on request where its error comes from."""
 
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from hw_targets import circuit_names, get_target, target_names
 from oscsim.circuits import CircuitDesign
 from oscsim.cli import arguments as arg
 from oscsim.cli.describe import summary
+from oscsim.cli.explain import EXPLAINED, BudgetCheck, show_explanation
+from oscsim.cli.explain import explain as explanation
 from oscsim.cli.files import check_distinct, checked_path
 from oscsim.cli.guard import ExitCode
 from oscsim.cli.options import split_settings, target_config
 from oscsim.cli.output import Output
-from oscsim.cli.progress import Steps, say
+from oscsim.cli.progress import Steps
 from oscsim.cli.tables import show_plan, show_result
-from oscsim.convergence.chain import Chain, error_chain
+from oscsim.convergence.chain import Chain
 from oscsim.errors import ConfigError
 from oscsim.result import SyncResult, SyncStatus
 from oscsim.spec import PhaseLayerSpec
@@ -31,7 +32,7 @@ def run(
     plan: PlanOnly = False,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Circuits: closed form → own law → codes → mismatch → simulation."),
+        typer.Option("--explain", help="Where the error comes from (circuits: step by step; lava: by bits)."),
     ] = False,
     output: arg.ResultFile = None,
     json: arg.Json = None,
@@ -44,10 +45,10 @@ def run(
     check_files(layer_file, plan, output, json)
     chosen = get_target(target)
     config: Any = target_config(chosen, split_settings(settings or ()))
-    if explain and (plan or not isinstance(config, CircuitDesign)):
+    if explain and (plan or not isinstance(config, EXPLAINED)):
         raise ConfigError(
             f"--explain: given with {'--plan' if plan else f'target {target}'}, expected the run of one of "
-            f"{', '.join(circuit_names())}; leave it out"
+            f"{', '.join((*circuit_names(), 'lava'))}; leave it out"
         )
     layer = PhaseLayerSpec.load(layer_file)
     executable = chosen.lower(layer, config)
@@ -56,8 +57,9 @@ def run(
         return
     with out.quiet_stdout(), Steps(1)(target):
         result = executable.run()
-    chain = error_chain(layer, config, result) if explain else None
-    finish(out, executable, result, output, chain, explain and bool(config.imperfect))
+    explained = explanation(layer, config, executable, result) if explain else None
+    imperfect = isinstance(config, CircuitDesign) and bool(config.imperfect)
+    finish(out, executable, result, output, explained, imperfect)
 
 
 def check_files(layer_file: str, plan: bool, output: str | None, json: str | None) -> None:
@@ -87,14 +89,14 @@ def finish(
     executable: Executable,
     result: SyncResult,
     output: str | None,
-    chain: Chain | None = None,
+    explained: Chain | BudgetCheck | None = None,
     imperfect: bool = False,
 ) -> None:
     """Save, print and leave with the exit code of a result.
 
     Parameters
     ----------
-    chain : where its error comes from, if asked for; of an ``imperfect`` chip or of a perfect one.
+    explained : where its error comes from, if asked for; of an ``imperfect`` chip or of a perfect one.
 
     Raises
     ------
@@ -103,39 +105,11 @@ def finish(
     """
     if output is not None:
         result.save(output)
-    explained = {} if chain is None else {"chain": chain.to_json()}
-    out.write_json({**summary(result), "plan": executable.plan.to_json(), "saved": output, **explained})
+    name = "chain" if isinstance(explained, Chain) else "budget"
+    extra = {} if explained is None else {name: explained.to_json()}
+    out.write_json({**summary(result), "plan": executable.plan.to_json(), "saved": output, **extra})
     show_result(out, result, output)
-    if chain is not None:
-        _show_chain(out, chain, imperfect)
+    if explained is not None:
+        show_explanation(out, explained, imperfect)
     fine = result.status in (SyncStatus.SETTLED, SyncStatus.DRIFTING)
     raise typer.Exit(ExitCode.CONFORMS if fine else ExitCode.DIFFERS)
-
-
-_STEPS = {
-    "own law": "the phase reduction of the perfect circuit, not a sine",
-    "quantised": "with the codes and connections that the chip has",
-    "mismatched": "with mismatch, parasitics, delay and stuck couplers",
-    "circuit": "the waveforms themselves, not their phase reduction",
-}
-
-
-def _show_chain(out: Output, chain: Chain, imperfect: bool) -> None:
-    """A perfect chip has two steps: the others change nothing."""
-    out.print(Text("where the error of S comes from, step by step from the closed form:"))
-    links = [link for link in chain.links if imperfect or link.name in ("own law", "circuit")]
-    rows = [[link.name, _STEPS[link.name], link.rms, link.largest, link.lock_changes] for link in links]
-    total = ["all together", "from the closed form to the waveforms", chain.total_rms, None, None]
-    out.table(("step to", "what it is", "rms", "largest", "locks changed"), [*rows, total])
-    out.print(
-        Text(
-            f"{chain.compared} pairs compared (self-pairs i = j are left out), {chain.in_band} more too "
-            f"close to the edge for this chip; the squares of the steps are {chain.explained:.0%} of the "
-            "square of the total"
-        )
-    )
-    if chain.undecided:
-        say(
-            f"the law of {', '.join(chain.undecided)} did not converge (a network that hardly moves, or "
-            "sources that drift apart): these steps and their neighbours are not known"
-        )

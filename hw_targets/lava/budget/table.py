@@ -84,7 +84,7 @@ def png(rows: Sequence[Measured]) -> bytes:
 
 
 def _panel(axis: Any, quantity: str, rows: Sequence[Measured]) -> None:
-    """Errors over phase bits; one line per sine bits (pair), or per weight bits at ten sine bits (network)."""
+    """Errors over phase bits; a line per sine bits (pair), or per weight bits at ten sine bits (network)."""
     shown = [row for row in rows if row.weight_bits is None or row.sine_bits == 10]
     name = "sine" if rows[0].weight_bits is None else "weight"
     for bits in sorted({_column(row) for row in shown} & set(LINES)):
