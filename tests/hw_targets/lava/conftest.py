@@ -90,7 +90,7 @@ def nothing_is_left_behind(monkeypatch, resource_tracker):
     while (after := held()) != before and time.monotonic() < until:
         time.sleep(0.02)
     assert {name: count for name, count in after.items() if count > before[name]} == {}
-    # Python removes the name of a forked context's semaphore as soon as it is made; beside us others make some
+    # Python removes the name of a forked semaphore as soon as it is made; others beside us make some too
     left = set(Path("/dev/shm").glob("sem.mp-*")) - named
     time.sleep(0.5 if left else 0)
     assert not [one for one in left if one.exists()]
