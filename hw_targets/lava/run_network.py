@@ -114,6 +114,11 @@ def _shaped(lowered: LoweredNetwork, flat: Array) -> Array:
     return radians.reshape(-1, spec.n_heads, spec.n_channels, count).transpose(0, 1, 3, 2)
 
 
+def resting(lowered: LoweredNetwork, states: Array) -> Mask:
+    """(H, D) channels that rest at the end of recorded phases (steps + 1, M) of the format."""
+    return _look(lowered, _shaped(lowered, states)).rest
+
+
 def _look(lowered: LoweredNetwork, trace: Array) -> _Look:
     """Which channels rest, the pair means, and the estimated error of the averages of the others."""
     form = lowered.number_format

@@ -68,7 +68,7 @@ def _write(folder: Path, lowered: Lowered, recording: Recording, result: SyncRes
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    given, program = given_of(lowered), _program(lowered)
+    given, program = given_of(lowered, recording.messages), _program(lowered)
     states = _states(given, recording, program)
     integers = recording.tag == "fixed_pt"
     arrays = {

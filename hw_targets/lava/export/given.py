@@ -1,6 +1,6 @@
 """What a layer adds to recorded states so that S can be read from them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 from hw_targets.lava.duration import START_UP_SHARE
 from hw_targets.lava.export import read_out
 from hw_targets.lava.plan import Lowered, LoweredCells, LoweredHeld, LoweredNetwork
-from hw_targets.lava.run_network import RATE_SHARE
+from hw_targets.lava.run_network import resting
 from oscsim.pair_terms import coupling, initial_phase, unmasked
 
 
@@ -32,12 +32,12 @@ _CELLS = "{}(states, program, ReadOutFormat(arithmetic, RESIDUAL), given)"
 _OSCILLATORS = "{}(states, ReadOutFormat(arithmetic, RESIDUAL), given)"
 
 
-def given_of(lowered: Lowered) -> Given:
-    """Reader and arrays of a lowered layer."""
+def given_of(lowered: Lowered, messages: Sequence[np.ndarray]) -> Given:
+    """Reader and arrays of a lowered layer; which channels of a network rest is what its run decided."""
     spec = lowered.spec
     masked = np.where(unmasked(spec), coupling(spec), 0.0)
     if isinstance(lowered, LoweredNetwork):
-        return _network(lowered, masked)
+        return _network(lowered, masked, messages)
     if isinstance(lowered, LoweredHeld):
         arrays = {
             "coupling": masked,
@@ -65,14 +65,12 @@ def given_of(lowered: Lowered) -> Given:
     return Given(read_out.read_clamped, _CELLS.format("read_clamped"), arrays)
 
 
-def _network(lowered: LoweredNetwork, masked: np.ndarray) -> Given:
-    spec = lowered.spec
+def _network(lowered: LoweredNetwork, masked: np.ndarray, messages: Sequence[np.ndarray]) -> Given:
+    states = np.concatenate([lowered.program.theta[None].astype(np.float64), *messages])
     arrays = {
         "coupling": masked,
-        "channels": np.array([spec.n_heads, spec.n_channels]),
+        "rest": resting(lowered, states),
         "valid": lowered.network.valid,
-        "window": np.array(max(1, int(RATE_SHARE * lowered.config.steps_per_turn))),
-        "step": np.array(lowered.number_format.step),
         "share": np.array(START_UP_SHARE),
     }
     return Given(read_out.read_network, _OSCILLATORS.format("read_network"), arrays, first="theta")

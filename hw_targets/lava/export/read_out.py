@@ -15,7 +15,6 @@ from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.floating_point import FloatingPoint
 from hw_targets.lava.program import CellProgram
 from oscsim.beat_average import pair_averages
-from oscsim.phase import wrap
 
 Array = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
@@ -80,16 +79,15 @@ def read_network(states: Array, form: ReadOutFormat, given: Arrays) -> Array:
     Parameters
     ----------
     states : (steps + 1, M) phases of the format, from the initial ones on; M = heads x channels x tokens.
-    given : ``channels`` (H, D), ``valid`` tokens, ``window`` steps over which a rate is taken, own-clock
-        ``step``, ``share`` of the start that averages leave
-        out, ``coupling`` with masked cells zero.
+    given : ``rest`` (H, D) channels at rest as the run found them, ``valid`` tokens, ``share`` of the start
+        that averages leave out, ``coupling`` with masked cells zero.
     """
-    heads_channels, valid = tuple(given["channels"]), given["valid"]
-    path = np.asarray(form.arithmetic.to_radians(states)).reshape(len(states), *heads_channels, len(valid))
-    mean = np.zeros((*heads_channels, len(valid), len(valid)))
-    for channel in np.ndindex(*heads_channels):
+    rest, valid = given["rest"], given["valid"]
+    path = np.asarray(form.arithmetic.to_radians(states)).reshape(len(states), *rest.shape, len(valid))
+    mean = np.zeros((*rest.shape, len(valid), len(valid)))
+    for channel in np.ndindex(*rest.shape):
         here = path[(slice(None), *channel)]
-        if _rests(here, form, given):
+        if rest[channel]:
             mean[channel] = np.cos(here[-1][:, None] - here[-1][None, :])
         else:
             kept: Array = np.unwrap(here[int(given["share"] * len(here)) :], axis=0).astype(np.float64)
@@ -97,13 +95,6 @@ def read_network(states: Array, form: ReadOutFormat, given: Arrays) -> Array:
     sync = np.zeros(given["coupling"].shape)
     sync[:, valid[:, None], valid[None, :]] = mean.mean(axis=1)
     return given["coupling"] * sync
-
-
-def _rests(path: Array, form: ReadOutFormat, given: Arrays) -> bool:
-    window = int(given["window"])
-    relative = path - path[:, :1]
-    moved = wrap(relative[-1] - relative[-1 - window]) / (window * float(given["step"]))
-    return bool(np.ptp(moved) <= form.residual)
 
 
 def _in_layer_order(states: Array, program: CellProgram, form: ReadOutFormat) -> CellReadout:
