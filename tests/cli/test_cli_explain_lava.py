@@ -14,7 +14,7 @@ def saved(tmp_path, dynamics: str, scale: float) -> str:
     omega = scale * rng.normal(size=(1, 7, 1))
     spec = PhaseLayerSpec(
         omega=omega,
-        theta=np.zeros_like(omega),
+        theta=rng.uniform(-1.0, 1.0, omega.shape),
         coupling=ExplicitCoupling(matrix=rng.uniform(0.2, 1.0, (1, 7, 7))),
         gain=[1.0],
         order_parameter=FixedOrder(r=np.ones(1)),

@@ -69,15 +69,14 @@ def _rate(kappa: Array, psi: Array, form: NumberFormat) -> Array:
     numbers = form.arithmetic
     if not isinstance(numbers, FixedPoint):
         return 1.0 - kappa * np.sin(psi)
-    sine = numbers.sine(numbers.from_radians(psi)) / numbers.amplitude
-    exact = (1.0 - kappa * sine) * numbers.step_lsb
-    moved = np.floor(exact + 0.5) if numbers.rounding == "nearest" else np.floor(exact)
-    return moved / numbers.step_lsb
+    drift = numbers.rate(np.ones(1)) * numbers.amplitude
+    pull = numbers.rate(kappa) * numbers.sine(numbers.from_radians(psi))
+    return numbers.product(drift - pull, numbers.rate_shift) / numbers.step_lsb
 
 
 def _as_held(value: Array, form: NumberFormat) -> Array:
     """A parameter of an own clock as the format holds it."""
     if not isinstance(form.arithmetic, FixedPoint):
         return value
-    full = form.arithmetic.full_scale
-    return np.rint(value * full) / full
+    numbers = form.arithmetic
+    return numbers.rate(value) / numbers.rate(np.ones(1))

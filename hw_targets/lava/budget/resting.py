@@ -88,7 +88,8 @@ def along_chords(ratio: Array, start: Array, time: Array, spacing: float) -> Arr
         slope = (np.sin(left + spacing) - np.sin(left)) / spacing
         here = begin < left + spacing
         if chord == CHORDS:
-            return np.maximum(rate, 0.0) * np.exp(-slope * np.maximum(time - passed, 0.0))
+            arrived = np.maximum(rate, 0.0) * np.exp(-slope * np.maximum(time - passed, 0.0))
+            return np.where(time >= passed, arrived, missing_rate(ratio, start, time))
         beyond = np.maximum(ratio - np.sin(left + spacing), 1e-300)
         passed = passed + np.where(here, np.log(np.maximum(rate / beyond, 1.0)) / slope, 0.0)
         rate = np.where(here, np.minimum(rate, beyond), rate)

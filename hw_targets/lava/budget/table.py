@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from hw_targets.lava.budget.study import Measured
 
-LINES = {6: "#c8553d", 8: "#0b6e99", 10: "#5a9e4b", 12: "#8b5fa3", 3: "#c8553d", 5: "#0b6e99"}
+LINES = {6: "#c8553d", 8: "#0b6e99", 10: "#5a9e4b", 12: "#8b5fa3", 3: "#8b5fa3", 5: "#5a9e4b"}
 TITLES = {
     "S locked": "pair: S of locked cells, rms",
     "S turning": "pair: S of turning cells, rms",
