@@ -12,7 +12,7 @@ from hw_targets.lava.budget.turning import Beat, turning_errors
 from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.formats import number_format
 from hw_targets.lava.picks import Picked
-from hw_targets.lava.plan import lower
+from hw_targets.lava.plan import LoweredCells, lower
 from hw_targets.lava.run import run
 from oscsim import solve
 from oscsim.closed_form import pair_trajectory
@@ -81,6 +81,7 @@ def test_decisions_outside_the_band_all_agree_with_the_closed_form() -> None:
     ratio = 1.0 + np.where(rng.random(mismatch.shape) < 0.5, -distance, distance)
     spec = layer(omega, np.where(mismatch > 0, mismatch / ratio, 1.0))
     lowered = lower(spec, LavaConfig.model_validate({}))
+    assert isinstance(lowered, LoweredCells)
     pairs = ~np.eye(102, dtype=bool)[None]
     outside = np.zeros(mismatch.shape, dtype=bool)
     outside[lowered.cells.where] = np.abs(lowered.cells.ratio - 1.0) > lowered.accuracy.band
