@@ -19,7 +19,7 @@ from hw_targets.lava.formats import NumberFormat, sine_options
 from hw_targets.lava.held import Held, Schedule
 from hw_targets.lava.picks import Picked
 from hw_targets.lava.program import NetworkProgram
-from hw_targets.lava.promises import promise
+from hw_targets.lava.promises import EXACT_BITS, promise
 from oscsim.errors import LoweringError
 from oscsim.tolerance import CONDITION_CAP, LARGEST_EPSILON, Accuracy, lost_bits
 
@@ -27,8 +27,6 @@ Array = NDArray[np.float64]
 
 # Own-clock units over which a lost rate adds up, as in oscsim.tolerance.fixed_point_epsilon.
 UNITS = 4.0
-# The format's own error, without that of any coefficient.
-EXACT_BITS = 64
 
 
 def held_promise(

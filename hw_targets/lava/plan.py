@@ -15,6 +15,7 @@ from hw_targets.lava.formats import NumberFormat, number_format
 from hw_targets.lava.held import Held, Schedule, held, held_program, schedule
 from hw_targets.lava.held_promise import held_promise
 from hw_targets.lava.network import Network, network, network_program
+from hw_targets.lava.network_promise import network_promise
 from hw_targets.lava.picks import Picked
 from hw_targets.lava.plan_chip import hardware_entries
 from hw_targets.lava.plan_entries import (
@@ -120,7 +121,9 @@ def _lower_network(spec: PhaseLayerSpec, given: LavaConfig) -> LoweredNetwork:
     picks = converted(spec, given, net.matrix)
     config = picks.config
     form = number_format(config)
-    accuracy = promise(config, config.weight_bits, form.step, "network")
+    chunk = min(CHUNK_STEPS, config.max_steps)
+    prog = network_program(net, config, form, chunk)
+    accuracy = network_promise(net, prog, config, form)
     # fixed point: rounding shakes the average, which cannot agree better than the format's own error
     floor = accuracy.epsilon / 8 if isinstance(form.arithmetic, FixedPoint) else 0.0
     residual = max(AVERAGING_RESIDUAL, floor)
@@ -130,8 +133,6 @@ def _lower_network(spec: PhaseLayerSpec, given: LavaConfig) -> LoweredNetwork:
     accuracy = replace(accuracy, band=band, averaging_error=average)
     if config.delay_steps:
         accuracy = delayed(accuracy, net, spec.mask, form.step)
-    chunk = min(CHUNK_STEPS, config.max_steps)
-    prog = network_program(net, config, form, chunk)
     most_chunks = config.max_steps // chunk
     entries = (
         *head_entries(spec, given, picks.rows | gain_row(given, prog)),

@@ -23,6 +23,9 @@ from oscsim.tolerance import (
 
 Dynamics = Literal["pair", "network", "clamped"]
 
+# Coefficient bits that stand for a format's own error, without that of any coefficient.
+EXACT_BITS = 64
+
 # The most that a configuration offers, on a chip.
 MOST = {
     "steps_per_turn": 1024,

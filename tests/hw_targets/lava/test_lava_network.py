@@ -235,3 +235,25 @@ def test_more_channels_than_fit_are_refused_by_name():
         TARGET.lower(spec)
     plan = TARGET.lower(many()).plan["resources"]
     assert plan["synapses_per_head"] == 2 * 2 * 6**2 and plan["synapses"] == 2 * plan["synapses_per_head"]
+
+
+def dominated(count: int) -> PhaseLayerSpec:
+    """Rows of one weight of 255 units and many of 0.48 units, which round to zero."""
+    matrix = np.full((1, count, count), 0.0019)
+    matrix[0, np.arange(count), np.arange(1, count + 1) % count] = 1.0
+    return PhaseLayerSpec(
+        omega=0.002 * np.cos(np.arange(count)).reshape(1, count, 1),
+        theta=np.zeros((1, count, 1)),
+        coupling=ExplicitCoupling(matrix=matrix),
+        gain=[1.0],
+        dynamics="network",
+    )
+
+
+def test_a_row_whose_small_weights_round_away_promises_less():
+    lowered = TARGET.lower(dominated(24))
+    lost = 22 * 0.0019 / (1.0 + 22 * 0.0019)
+    assert lost < lowered.plan["accuracy"]["epsilon"] < lost + 1e-3
+    assert compare(lowered.run(), solve(dominated(24))).conforms
+    with pytest.raises(LoweringError, match=r"loses 0\.067.* of its coupling to rounding"):
+        TARGET.lower(dominated(40))
