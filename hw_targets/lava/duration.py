@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hw_targets.lava.program import Integrator
 from oscsim.beat_average import FEWEST_TURNS
 from oscsim.errors import LoweringError
-from oscsim.tolerance import EDGE_BAND
+from oscsim.tolerance import EDGE_BAND, LARGEST_BAND
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -141,13 +141,26 @@ def edge_band(timing: Timing) -> float:
     return float(f"{high:.6g}") * (1 + 1e-5)
 
 
-def network_band(time: float) -> float:
+def network_band(step: float, max_steps: int) -> float:
     """Half width of the band around rho = 1 in which two network oscillators turn too seldom to average.
 
     Parameters
     ----------
-    time : own-clock time of the longest run.
+    step, max_steps : own-clock step, and how many the longest run makes.
+
+    Raises
+    ------
+    LoweringError
+        the longest run is too short to average anything.
     """
-    omega = 2 * np.pi * FEWEST_TURNS / (RELATIVE * time * (1 - START_UP_SHARE))
-    # Omega = sqrt(1 - 1/rho^2)
-    return 1.0 if omega >= 0.85 else float(f"{1.0 / np.sqrt(1.0 - omega**2) - 1.0:.6g}")
+    turns = 2 * np.pi * FEWEST_TURNS / (RELATIVE * step * (1 - START_UP_SHARE))
+    # Omega = sqrt(1 - 1/rho^2) at the edge of the widest band
+    widest = np.sqrt(1.0 - 1.0 / (1.0 + LARGEST_BAND) ** 2)
+    need = int(np.ceil(turns / widest))
+    if max_steps < need:
+        raise LoweringError(
+            f"max_steps: given {max_steps}, but oscillators that do not lock are averaged over "
+            f"{FEWEST_TURNS} turns; set max_steps={need} or more, or fewer steps_per_turn"
+        )
+    omega = turns / max_steps
+    return min(LARGEST_BAND, float(f"{1.0 / np.sqrt(1.0 - omega**2) - 1.0:.6g}"))

@@ -14,13 +14,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hw_targets.lava.advice import TooCoarse
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.formats import NumberFormat, sine_options
 from hw_targets.lava.held import Held, Schedule
 from hw_targets.lava.picks import Picked
 from hw_targets.lava.program import NetworkProgram
 from hw_targets.lava.promises import EXACT_BITS, promise
-from oscsim.errors import LoweringError
 from oscsim.tolerance import CONDITION_CAP, LARGEST_EPSILON, Accuracy, lost_bits
 
 Array = NDArray[np.float64]
@@ -46,10 +46,11 @@ def held_promise(
     slow = slow_error(plan, config)
     epsilon = accuracy.epsilon + weights + slow
     if epsilon > LARGEST_EPSILON:
-        advice = "phase_bits" if slow > weights else "weight_bits or parameter_bits"
-        raise LoweringError(
+        options = ("phase_bits",) if slow > weights else ("weight_bits", "parameter_bits")
+        raise TooCoarse(
             f"number format: epsilon would be {epsilon:.3g}, more than the {LARGEST_EPSILON} that could "
-            f"still reject a wrong answer; use more {advice}, or held_sources='folded'"
+            f"still reject a wrong answer; use more {' or '.join(options)}, or held_sources='folded'",
+            *options,
         )
     return replace(accuracy, epsilon=epsilon)
 

@@ -5,18 +5,20 @@ At rest ``drift_i = sum_j M_ij sin(theta_i - theta_j)``: integer weights change 
 row's own, ``sum_j |M_ij|``, so a row in which one weight dwarfs many that round to zero promises less.
 """
 
+import re
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hw_targets.lava.advice import TooCoarse
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.formats import NumberFormat
 from hw_targets.lava.network import Network
 from hw_targets.lava.picks import Picked
 from hw_targets.lava.program import NetworkProgram
-from hw_targets.lava.promises import EXACT_BITS, promise
-from oscsim.errors import LoweringError
+from hw_targets.lava.promises import EXACT_BITS, promise, widest_error
+from hw_targets.lava.synapses import integer_weights
 from oscsim.tolerance import LARGEST_EPSILON, Accuracy
 
 Array = NDArray[np.float64]
@@ -33,23 +35,32 @@ def network_promise(net: Network, program: NetworkProgram, config: Picked, form:
     accuracy = promise(config, config.weight_bits, form.step, "network")
     if not isinstance(form.arithmetic, FixedPoint):
         return accuracy
+    case = (config, EXACT_BITS, "network")
     state = promise(config, EXACT_BITS, form.step, "network").epsilon
-    rows = row_error(net.matrix, program, form.arithmetic)
-    epsilon = max(accuracy.epsilon, state + rows)
+    weights, gains = row_errors(net.matrix, program, config, form.arithmetic)
+    epsilon = max(accuracy.epsilon, state + weights + gains)
     if epsilon > LARGEST_EPSILON:
-        raise LoweringError(
-            f"weight_bits: given {config.weight_bits}, but a row of this layer loses {rows:.3g} of its "
-            f"coupling to rounding, so that epsilon would be {epsilon:.3g}, more than the {LARGEST_EPSILON} "
-            "that could still reject a wrong answer: its largest weight dwarfs the others; use "
-            "number_format='floating_point', or split that weight over several oscillators"
+        worst = max((gains, "parameter_bits"), (weights, "weight_bits"), (state, widest_error(*case)))[1]
+        raise TooCoarse(
+            f"number format: a row of this layer loses {weights:.3g} of its coupling to the rounding of its "
+            f"weights and {gains:.3g} to that of its gain, so that epsilon would be {epsilon:.3g}, more than "
+            f"the {LARGEST_EPSILON} that could still reject a wrong answer; use more {worst}, or "
+            "number_format='floating_point'",
+            re.split("[ ,]", worst, maxsplit=1)[0],
         )
     return replace(accuracy, epsilon=epsilon)
 
 
-def row_error(matrix: Array, program: NetworkProgram, arithmetic: FixedPoint) -> float:
-    """Largest share of a row's own coupling by which its integer weights, times its gain, are off."""
-    unit = program.gain * np.ldexp(float(arithmetic.amplitude), -program.gain_shift)
-    unit = unit * arithmetic.amplitude / (1 << (arithmetic.payload_bits - 1)) / arithmetic.step_lsb
-    off = np.abs(program.weights * unit[:, None] - matrix).sum(axis=1)
+def row_errors(
+    matrix: Array, program: NetworkProgram, config: Picked, arithmetic: FixedPoint
+) -> tuple[float, float]:
+    """Largest shares of a row's own coupling that its integer weights and the mantissa of its gain lose."""
     size = np.abs(matrix).sum(axis=1)
-    return float(np.where(size > 0, off / np.where(size > 0, size, 1.0), 0.0).max(initial=0.0))
+    some = size > 0
+    weights, scale = integer_weights(matrix, config.weight_bits)
+    # what a unit of weight is worth per step, the sine's peak included
+    unit = np.ldexp(program.gain.astype(np.float64), -program.gain_shift) * float(arithmetic.amplitude)
+    kept = unit * arithmetic.amplitude / (1 << (arithmetic.payload_bits - 1)) / arithmetic.step_lsb
+    off = np.abs(weights * scale[:, None] - matrix).sum(axis=1)[some] / size[some]
+    gain = np.abs(kept[some] / scale[some] - 1.0)
+    return float(off.max(initial=0.0)), float(gain.max(initial=0.0))

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hw_targets.lava.advice import TooCoarse, with_enough
 from hw_targets.lava.cells import Cells, clamped_cells, pair_cells, program
 from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.converter import converted, gain_row, timing_of
@@ -85,6 +86,13 @@ class LoweredHeld(Lowered):
 def lower(spec: PhaseLayerSpec, config: LavaConfig) -> Lowered:
     """Lower a layer (see AbstractTarget.lower)."""
     refuse_unused(spec, config)
+    try:
+        return _lowered(spec, config)
+    except TooCoarse as coarse:
+        raise with_enough(coarse, config, lambda changed: _lowered(spec, changed)) from None
+
+
+def _lowered(spec: PhaseLayerSpec, config: LavaConfig) -> Lowered:
     if spec.dynamics == "clamped" and config.held_sources == "synapses":
         return _lower_held(spec, config)
     return _lower_network(spec, config) if spec.dynamics == "network" else _lower_cells(spec, config)
@@ -127,7 +135,7 @@ def _lower_network(spec: PhaseLayerSpec, given: LavaConfig) -> LoweredNetwork:
     # fixed point: rounding shakes the average, which cannot agree better than the format's own error
     floor = accuracy.epsilon / 8 if isinstance(form.arithmetic, FixedPoint) else 0.0
     residual = max(AVERAGING_RESIDUAL, floor)
-    band = max(EDGE_BAND, 2.0 * form.resolution, network_band(form.step * config.max_steps))
+    band = max(EDGE_BAND, 2.0 * form.resolution, network_band(form.step, config.max_steps))
     average = accuracy.averaging_error + rk4_epsilon(RELATIVE * form.step)
     # a run adds the estimated error of its own average
     accuracy = replace(accuracy, band=band, averaging_error=average)

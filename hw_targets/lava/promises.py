@@ -1,11 +1,12 @@
 """What a run in a number format and with an integrator may promise; a format too coarse is refused."""
 
+import re
 from typing import Literal
 
+from hw_targets.lava.advice import TooCoarse
 from hw_targets.lava.duration import RELATIVE
 from hw_targets.lava.formats import sine_options
 from hw_targets.lava.picks import Picked
-from oscsim.errors import LoweringError
 from oscsim.tolerance import (
     EXCLUDED_SHARE,
     EXCLUDED_SHARE_FIXED_POINT,
@@ -26,16 +27,6 @@ Dynamics = Literal["pair", "network", "clamped"]
 # Coefficient bits that stand for a format's own error, without that of any coefficient.
 EXACT_BITS = 64
 
-# The most that a configuration offers, on a chip.
-MOST = {
-    "steps_per_turn": 1024,
-    "phase_bits": 24,
-    "sine_bits": 16,
-    "payload_bits": 24,
-    "parameter_bits": 20,
-    "weight_bits": 8,
-}
-
 
 def promise(config: Picked, coefficient_bits: int, step: float, dynamics: Dynamics) -> Accuracy:
     """Epsilon, averaging error and excluded share of a run; the band is added by the caller.
@@ -53,19 +44,20 @@ def promise(config: Picked, coefficient_bits: int, step: float, dynamics: Dynami
     """
     epsilon, average, in_step = _errors(config, coefficient_bits, step, dynamics)
     share = EXCLUDED_SHARE_FIXED_POINT if config.number_format == "fixed_point" else EXCLUDED_SHARE
-    case = (config, coefficient_bits, step, dynamics)
     if average > LARGEST_AVERAGING_ERROR:
-        raise LoweringError(
+        raise TooCoarse(
             f"integrator: the mean of an unlocked cell would be off by up to {average:.3g} of its coupling, "
             f"more than the {LARGEST_AVERAGING_ERROR} that could still reject a wrong answer; use more "
-            f"steps_per_turn{_enough('steps_per_turn', *case)}"
+            "steps_per_turn",
+            "steps_per_turn",
         )
     if epsilon > LARGEST_EPSILON:
         coarse_step = in_step > LARGEST_EPSILON / 2
-        advice = "steps_per_turn" if coarse_step else _widest_error(config, coefficient_bits)
-        raise LoweringError(
+        advice = "steps_per_turn" if coarse_step else widest_error(config, coefficient_bits, dynamics)
+        raise TooCoarse(
             f"number format: epsilon would be {epsilon:.3g}, more than the {LARGEST_EPSILON} that could "
-            f"still reject a wrong answer; use more {advice}{_enough(advice, *case)}"
+            f"still reject a wrong answer; use more {advice}",
+            re.split("[ ,]", advice, maxsplit=1)[0],
         )
     return Accuracy(epsilon, averaging_error=average, excluded_share=share)
 
@@ -87,23 +79,6 @@ def _errors(
     return together, average, in_step
 
 
-def _enough(advice: str, config: Picked, coefficient_bits: int, step: float, dynamics: Dynamics) -> str:
-    """The smallest value of the advised option that a promise can be made with, if it alone suffices."""
-    option = advice.split(",", maxsplit=1)[0].split(" ", maxsplit=1)[0]
-    if option == "weight_bits" and dynamics != "network":
-        option = "parameter_bits"
-    now, doubled = getattr(config, option), option == "steps_per_turn"
-    values = [now << k for k in range(1, 7)] if doubled else range(now + 1, MOST[option] + 1)
-    for value in (value for value in values if value <= MOST[option]):
-        coefficient = coefficient_bits + (value - now if option in ("weight_bits", "parameter_bits") else 0)
-        changed = config.having(**{option: value})
-        finer = step * now / value if doubled else step
-        epsilon, average, _ = _errors(changed, coefficient, finer, dynamics)
-        if epsilon <= LARGEST_EPSILON and average <= LARGEST_AVERAGING_ERROR:
-            return f" ({option}={value} is enough)"
-    return ""
-
-
 def step_errors(config: Picked, step: float, dynamics: Dynamics) -> tuple[float, float]:
     """Epsilon of an integration step, and the error of the mean of an unlocked cell."""
     if config.integrator == "runge_kutta":
@@ -115,7 +90,7 @@ def step_errors(config: Picked, step: float, dynamics: Dynamics) -> tuple[float,
     return euler_mean_epsilon(step), largest_euler_bias(step)
 
 
-def _widest_error(config: Picked, coefficient_bits: int) -> str:
+def widest_error(config: Picked, coefficient_bits: int, dynamics: Dynamics) -> str:
     """Which option of a fixed-point format to widen: the one with the largest share of the error."""
     interpolated, to_nearest = sine_options(config)
     payload = sine_table_error(64, config.payload_bits, interpolated=interpolated, to_nearest=to_nearest)
@@ -127,6 +102,6 @@ def _widest_error(config: Picked, coefficient_bits: int) -> str:
         * lost_bits(to_nearest)
         * config.steps_per_turn
         / 2.0**config.phase_bits,
-        "weight_bits or parameter_bits": 2.0**-coefficient_bits,
+        "weight_bits" if dynamics == "network" else "parameter_bits": 2.0**-coefficient_bits,
     }
     return max(error, key=lambda name: error[name])

@@ -17,7 +17,7 @@ from oscsim.beat_average import pair_averages
 from oscsim.pair_terms import coupling, unmasked
 from oscsim.phase import order_parameter, wrap
 from oscsim.result import SyncStatus
-from oscsim.tolerance import AVERAGING_CAP, LOCK_THRESHOLD, lost_bits
+from oscsim.tolerance import AVERAGING_CAP, LARGEST_AVERAGING_ERROR, LOCK_THRESHOLD, lost_bits
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -139,7 +139,9 @@ def _look(lowered: LoweredNetwork, trace: Array) -> _Look:
         error = max(error, change if np.ptp(path[-1] - path[0]) > np.pi else np.inf)
     if rest.all():
         return _Look(rest, mean, error, SyncStatus.SETTLED)
-    drifting = error <= AVERAGING_CAP
+    # what a step adds to an average counts too: nobody could compare with more
+    most = min(AVERAGING_CAP, LARGEST_AVERAGING_ERROR - lowered.accuracy.averaging_error)
+    drifting = error <= most
     return _Look(rest, mean, error, SyncStatus.DRIFTING if drifting else SyncStatus.NOT_CONVERGED)
 
 

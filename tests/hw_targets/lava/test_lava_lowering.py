@@ -123,7 +123,7 @@ def test_fewer_steps_widen_the_band(max_steps):
     band = edge_band(timing(max_steps))
     assert edge_steps(band, timing(max_steps)) <= max_steps
     assert edge_steps(0.9 * band, timing(max_steps)) > max_steps or band <= 1e-4
-    assert network_band(max_steps * 0.1) > network_band(2 * max_steps * 0.1)
+    assert network_band(0.1, max_steps) > network_band(0.1, 2 * max_steps)
 
 
 def test_far_too_few_steps_are_refused():

@@ -195,6 +195,7 @@ def test_gains_return_within_half_a_bit(seed, parameter_bits, dynamics):
         ("pair", {"sine_bits": 3}),
         ("pair", {"payload_bits": 5}),
         ("pair", {"parameter_bits": 4}),
+        ("pair", {"phase_bits": 21, "sine_bits": 6, "interpolation": "nearest", "integrator": "euler"}),
         ("network", {"weight_bits": 3}),
         ("network", {"integrator": "euler", "steps_per_turn": 16, "delay_steps": 0}),
         ("clamped", {"integrator": "euler", "steps_per_turn": 16}),
@@ -210,3 +211,23 @@ def test_what_is_enough_is_enough_and_less_is_not(dynamics, options):
     less = int(value) // 2 if option == "steps_per_turn" else int(value) - 1
     with pytest.raises(LoweringError):
         TARGET.lower(spec, TARGET.config(**(options | {option: less})))
+
+
+def test_a_network_too_short_to_average_is_refused_and_the_advice_lowers():
+    spec = layer(dynamics="network")
+    with pytest.raises(LoweringError, match=r"max_steps: given 16, .* set max_steps=(\d+) or more") as error:
+        TARGET.lower(spec, TARGET.config(max_steps=16))
+    ((need,),) = [re.findall(r"set max_steps=(\d+)", str(error.value))]
+    assert TARGET.lower(spec, TARGET.config(max_steps=int(need))).plan["accuracy"]["band"] <= 0.5
+    with pytest.raises(LoweringError):
+        TARGET.lower(spec, TARGET.config(max_steps=int(need) - 1))
+
+
+def test_a_row_whose_gain_rounds_away_names_the_mantissa_of_parameters():
+    matrix = [[[0.0, 1.0, 1.0], [1e-4, 0.0, 0.0], [1.0, 1.0, 0.0]]]
+    fields = {"omega": np.zeros((1, 3, 1)), "theta": np.zeros((1, 3, 1)), "gain": [1.5]}
+    spec = PhaseLayerSpec(**fields, coupling=ExplicitCoupling(matrix=matrix), dynamics="network")
+    with pytest.raises(LoweringError, match="that of its gain") as error:
+        TARGET.lower(spec)
+    ((bits,),) = [re.findall(r"\(parameter_bits=(\d+) is enough\)", str(error.value))]
+    TARGET.lower(spec, TARGET.config(parameter_bits=int(bits)))
