@@ -214,17 +214,19 @@ class AbstractTarget(ABC, Generic[Config]):
 def first_problem(config_class: type[BaseModel], error: ValidationError) -> str:
     """What is wrong with options, in one short sentence: the first problem that pydantic found.
 
-    A ConfigError that a check of the configuration itself raised is repeated word for word.
+    What a check of the configuration as a whole raised, or any ConfigError, is repeated word for word.
     """
     detail = error.errors()[0]
     cause = detail.get("ctx", {}).get("error")
-    if isinstance(cause, ConfigError):
-        return str(cause)
     option = ".".join(str(part) for part in detail["loc"])
+    if cause is not None and (isinstance(cause, ConfigError) or not option):
+        return str(cause)
     if detail["type"] == "extra_forbidden":
         known = list(config_class.model_fields)
         near = difflib.get_close_matches(option, known, n=1)
         return f"unknown option '{option}'; it has: {', '.join(known)}" + (
             f"; nearest: {near[0]}" if near else ""
         )
-    return f"option '{option}': given {detail['input']!r}; {detail['msg']}"
+    # pydantic puts the kind of an error in front of the text of one that a check raised
+    expected = str(cause) if cause is not None else detail["msg"].replace("Input should be", "expected", 1)
+    return f"option '{option}': given {detail['input']!r}; {expected}"

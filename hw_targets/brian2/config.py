@@ -31,5 +31,7 @@ class Brian2Config(TargetConfig):
     @model_validator(mode="after")
     def _check_samples(self) -> Self:
         if self.trajectory_samples == 1:
-            raise ValueError("expected 0 (store nothing) or at least 2 (start and end)")
+            raise ValueError(
+                "trajectory_samples: given 1, expected 0 (store nothing) or at least 2 (start and end)"
+            )
         return self

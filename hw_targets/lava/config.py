@@ -36,7 +36,8 @@ class LavaConfig(TargetConfig):
     payload_bits : a sine value or graded spike is signed, this wide.
     parameter_bits : mantissa of a cell's own parameters (coupling, mismatch) and of an oscillator's gain.
     weight_bits : mantissa of the synapses.
-    gain_shift : exponent of the gains: right shift after mantissa times synaptic sum.
+    gain_shift : exponent of the gains: right shift after mantissa times synaptic sum
+        (negative: left).
     synapses : "dense" or "sparse", the Lava process that holds the weights.
     held_sources : clamped only: "folded" (their sum is one parameter per free oscillator, computed at
         lowering) or "synapses" (they send spikes through weights).
@@ -61,7 +62,7 @@ class LavaConfig(TargetConfig):
     payload_bits: int | None = Field(None, ge=4, le=24)
     parameter_bits: int = Field(16, ge=4, le=20)
     weight_bits: int = Field(8, ge=3, le=8)
-    gain_shift: int | None = Field(None, ge=0, le=48)
+    gain_shift: int | None = Field(None, ge=-31, le=48)
     synapses: Literal["dense", "sparse"] = "dense"
     held_sources: Literal["folded", "synapses"] = "folded"
     chip: Literal["loihi2", "none"] = "loihi2"
@@ -81,14 +82,20 @@ class LavaConfig(TargetConfig):
     @model_validator(mode="after")
     def _check(self) -> "LavaConfig":
         if self.sine_bits >= self.phase_bits:
-            raise ValueError(f"sine_bits {self.sine_bits}: expected fewer than phase_bits {self.phase_bits}")
+            raise ValueError(
+                f"sine_bits: given {self.sine_bits} with phase_bits={self.phase_bits}; expected fewer than "
+                "phase_bits"
+            )
         if self.number_format == "floating_point":
             given = [name for name in FIXED_POINT_OPTIONS if name in self.model_fields_set]
             if given:
-                raise ValueError(f"{', '.join(given)}: belongs to number_format='fixed_point'")
+                raise ValueError(
+                    f"{', '.join(given)}: given with number_format='floating_point', which has no use for "
+                    "it; expected number_format='fixed_point', or leave it out"
+                )
         if self.delay_steps and self.integrator != "euler":
             raise ValueError(
-                "delay_steps 1 needs integrator='euler': the stages of a Runge-Kutta step exchange spikes "
-                "within one step"
+                f"delay_steps: given {self.delay_steps} with integrator='{self.integrator}', whose stages "
+                "exchange spikes within one step; set integrator='euler'"
             )
         return self

@@ -2,6 +2,7 @@
 
 import time
 from importlib import metadata
+from typing import Any
 
 from hw_targets.lava.outcome import Outcome
 from hw_targets.lava.plan import Lowered, LoweredCells, LoweredHeld, LoweredNetwork
@@ -29,7 +30,7 @@ def run(lowered: Lowered) -> SyncResult:
         "lava",
         lowered.spec.digest,
         lowered.plan.digest,
-        settings=lowered.config.model_dump(),
+        settings=settings(lowered),
         versions={name: metadata.version(name) for name in BACKENDS},
         notes=outcome.notes,
         wall_s=time.perf_counter() - started,
@@ -37,6 +38,12 @@ def run(lowered: Lowered) -> SyncResult:
     )
     accuracy = with_average(lowered.accuracy, outcome.average_error)
     return concluded(lowered.spec, outcome, provenance, accuracy, outcome.trajectory, outcome.times)
+
+
+def settings(lowered: Lowered) -> dict[str, Any]:
+    """The configuration with every pick filled in: ``target.config(**settings)`` makes the same run again."""
+    gained = isinstance(lowered, LoweredNetwork | LoweredHeld)
+    return lowered.config.settings(lowered.program.gain_shift if gained else None)
 
 
 def _outcome(lowered: Lowered) -> Outcome:

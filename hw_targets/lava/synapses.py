@@ -100,15 +100,14 @@ def _gains(exact: Array, config: Picked) -> tuple[Integers, int]:
     """Mantissas of the gains and their common right shift: the given one, or the finest that fits."""
     largest = np.abs(exact).max(initial=0.0)
     finest = config.parameter_bits - int(np.frexp(largest)[1])
-    if config.gain_shift is None:
-        shift = 0 if largest == 0 else min(LARGEST_GAIN_SHIFT, finest)
-    else:
-        shift = config.gain_shift
-        if largest > 0 and not 0 <= finest - shift < config.parameter_bits:
-            wrong = "more than parameter_bits can hold" if shift > finest else "all lost to rounding"
-            lowest = max(0, finest - config.parameter_bits + 1)
-            raise LoweringError(
-                f"gain_shift: given {shift}, but the gains of this layer are then {wrong}; expected "
-                f"{lowest} to {min(LARGEST_GAIN_SHIFT, finest)} at parameter_bits={config.parameter_bits}"
-            )
+    pick = 0 if largest == 0 else min(LARGEST_GAIN_SHIFT, finest)
+    shift = pick if config.gain_shift is None else config.gain_shift
+    # a pick is accepted as a given value too, also that of couplings so weak that none is left
+    if shift != pick and largest > 0 and not 0 <= finest - shift < config.parameter_bits:
+        wrong = "more than parameter_bits can hold" if shift > finest else "all lost to rounding"
+        lowest = finest - config.parameter_bits + 1
+        raise LoweringError(
+            f"gain_shift: given {shift}, but the gains of this layer are then {wrong}; expected "
+            f"{lowest} to {min(LARGEST_GAIN_SHIFT, finest)} at parameter_bits={config.parameter_bits}"
+        )
     return np.rint(np.ldexp(exact, shift)).astype(np.int64), shift

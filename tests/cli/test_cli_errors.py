@@ -190,3 +190,22 @@ def test_installed_command_needs_no_backend_for_info(saved):
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("target", "settings", "text"),
+    [
+        ("lava", ("delay_steps=1",), "delay_steps: given 1 with integrator='runge_kutta', whose stages"),
+        ("lava", ("number_format=floating_point", "phase_bits=20"), "phase_bits: given with number_format="),
+        ("lava", ("steps_per_turn=100",), "option 'steps_per_turn': given 100; expected a power of two"),
+        ("brian2", ("trajectory_samples=1",), "trajectory_samples: given 1, expected 0 (store nothing)"),
+        ("brian2", ("step=5",), "option 'step': given 5; expected less than or equal to 0.5"),
+        ("triton", ("precision=half",), "option 'precision': given 'half'; expected "),
+    ],
+)
+def test_a_refused_option_is_named_in_our_words(cli, saved, target, settings, text):
+    sets = [part for one in settings for part in ("--set", one)]
+    result = cli("run", saved(), "--target", target, *sets)
+    refused(result, f"error: target '{target}': {text}")
+    for word in ("Value error", "Input should", "option ''"):
+        assert word not in result.err

@@ -80,7 +80,7 @@ def _write(folder: Path, lowered: Lowered, recording: Recording, result: SyncRes
         np.savez_compressed(file, allow_pickle=False, **arrays)
     facts = _facts(lowered, recording, given, states, integers)
     facts["counted"] = [result.provenance.counters[name] for name in COUNTERS]
-    text = script(facts, program, lowered.number_format.arithmetic)
+    text = script(facts, program, lowered.number_format.arithmetic, arrays)
     (folder / "run.py").write_text(text, encoding="utf-8")
 
 

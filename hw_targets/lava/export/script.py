@@ -13,6 +13,8 @@ _SCRIPT = Template('''\
 
     python run.py        runs it, compares every recorded state with the run it came from, writes sync.npy
 
+Exit code 0: the same run; 1: something differs or a model failed; 2: arrays.npz is not the exported one.
+
 Layer $spec_digest ($dynamics, $heads heads of $tokens tokens, $channels channels),
 plan $plan_digest. Arrays are in arrays.npz; the processes are in $package/processes.
 Linux or macOS. lava-nc 0.10.0 on Python 3.11 or later:
@@ -21,6 +23,8 @@ Linux or macOS. lava-nc 0.10.0 on Python 3.11 or later:
 
 import hashlib
 import sys
+import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -39,14 +43,38 @@ MESSAGES = $messages
 RESIDUAL = $residual
 STATES_SHA256 = $digest
 COUNTED = $counted
+SHAPES = {
+$shapes
+}
+
+
+def load(path):
+    """The arrays, or the end of this script with what is wrong with their file."""
+    try:
+        with np.load(path) as file:
+            arrays = {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        stop(f"{path}: no such file; copy the whole exported folder")
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        stop(f"{path}: damaged or not arrays ({type(error).__name__}: {error}); copy it again")
+    found = {name: (array.shape, array.dtype.str) for name, array in arrays.items()}
+    for name in sorted({*found, *SHAPES}):
+        if found.get(name) != SHAPES.get(name):
+            given, expected = found.get(name, "nothing"), SHAPES.get(name, "nothing")
+            stop(f"{path}: array {name}: given {given}, expected {expected}; copy the file again")
+    return arrays
+
+
+def stop(problem):
+    print(f"error: {problem}", file=sys.stderr)
+    raise SystemExit(2)
 
 
 def main() -> int:
     # first of all $package.runtime: it makes lava-nc importable
     from $build_module import $build
 
-    with np.load(HERE / "arrays.npz") as file:
-        arrays = {name: file[name] for name in file.files}
+    arrays = load(HERE / "arrays.npz")
     given = {name.removeprefix("given."): arrays[name] for name in arrays if name.startswith("given.")}
     arithmetic = $arithmetic(
 $arithmetic_fields
@@ -95,12 +123,15 @@ _CHECK_CLOSE = '''def check(states, sync, arrays) -> int:
 '''
 
 
-def script(facts: dict[str, Any], program: Any, arithmetic: Any) -> str:
+def script(
+    facts: dict[str, Any], program: Any, arithmetic: Any, arrays: dict[str, np.ndarray[Any, Any]]
+) -> str:
     """The whole text.
 
     Parameters
     ----------
     facts : what fills the template and is not derived here.
+    arrays : what is in arrays.npz; the script refuses others.
     """
     exact = facts["tag"] == "fixed_pt"
     quoted = {name: repr(facts[name]) for name in ("tag", "residual", "digest", "counted")}
@@ -111,6 +142,7 @@ def script(facts: dict[str, Any], program: Any, arithmetic: Any) -> str:
             "package": PACKAGE,
             "build_module": renamed(facts["build"].__module__),
             "build": facts["build"].__name__,
+            "shapes": "\n".join(f"    {name!r}: {(a.shape, a.dtype.str)!r}," for name, a in arrays.items()),
             "program": type(program).__name__,
             "program_fields": _fields(program, "program"),
             "arithmetic": type(arithmetic).__name__,

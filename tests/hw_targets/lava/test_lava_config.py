@@ -1,8 +1,11 @@
 """Options: what is refused and how, and that each one changes the plan or the answer."""
 
+import json
+
 import pytest
 
 from hw_targets import get_target
+from hw_targets.lava.run import settings
 from oscsim import FixedOrder, FrequencyCoupling, PhaseLayerSpec
 from oscsim.errors import ConfigError, LoweringError
 
@@ -24,13 +27,13 @@ def layer(dynamics: str = "pair") -> PhaseLayerSpec:
     ("options", "text"),
     [
         ({"steps_per_turn": 100}, "power of two, the nearest are 64 and 128"),
-        ({"sine_bits": 12, "phase_bits": 12}, "fewer than phase_bits 12"),
-        ({"number_format": "floating_point", "phase_bits": 24}, "phase_bits: belongs to number_format"),
+        ({"sine_bits": 12, "phase_bits": 12}, "sine_bits: given 12 with phase_bits=12; expected fewer"),
+        ({"number_format": "floating_point", "phase_bits": 24}, "phase_bits: given with number_format"),
         (
             {"number_format": "floating_point", "rounding": "floor", "chip": "none"},
-            "rounding, chip: belongs to",
+            "rounding, chip: given with",
         ),
-        ({"delay_steps": 1}, "delay_steps 1 needs integrator='euler'"),
+        ({"delay_steps": 1}, "delay_steps: given 1 with integrator='runge_kutta'"),
         ({"integrator": "euler", "delay_steps": 2}, "delay_steps"),
         ({"integrator": "heun"}, "integrator"),
         ({"rounding": "up"}, "rounding"),
@@ -44,6 +47,7 @@ def test_bad_options_are_refused_by_name(options, text):
     with pytest.raises(ConfigError, match="lava") as error:
         TARGET.config(**options)
     assert text in str(error.value)
+    assert "Value error" not in str(error.value) and "option ''" not in str(error.value)
 
 
 CHANGES = {
@@ -135,3 +139,33 @@ def test_a_step_so_coarse_that_it_could_reject_nothing_is_refused(number_format)
     assert TARGET.lower(layer("pair"), config).plan["accuracy"]["averaging_error"] == pytest.approx(
         0.059, abs=1e-3
     )
+
+
+@pytest.mark.parametrize(
+    ("dynamics", "options"),
+    [
+        ("pair", {}),
+        ("pair", {"number_format": "floating_point", "integrator": "euler"}),
+        ("clamped", {"held_sources": "synapses"}),
+        ("network", {"phase_bits": 22}),
+        # gains of so few bits that they are shifted left
+        (
+            "network",
+            {"phase_bits": 31, "steps_per_turn": 16, "parameter_bits": 8, "payload_bits": 10, "chip": "none"},
+        ),
+        ("network", {"number_format": "floating_point", "synapses": "sparse"}),
+    ],
+)
+def test_the_settings_of_a_run_make_it_again(dynamics, options):
+    """Nothing is left to pick: a version with other rules would make the same integers of them."""
+    lowered = TARGET.lower(layer(dynamics), TARGET.config(**options)).lowered
+    given = json.loads(json.dumps(settings(lowered)))
+    again = TARGET.lower(lowered.spec, TARGET.config(**given))
+    assert settings(again.lowered) == given and all(given[name] == value for name, value in options.items())
+    # the rest of the plan says which options were given
+    kept = [name for name, _ in lowered.plan.entries if name not in ("config", "picks")]
+    assert [again.plan[name] for name in kept] == [lowered.plan[name] for name in kept]
+    assert all(row["given"] for row in again.plan["picks"].values())
+    gained = dynamics == "network" or "held_sources" in options
+    fixed = options.get("number_format") != "floating_point"
+    assert (given.get("gain_shift") is not None) == (gained and fixed)

@@ -100,6 +100,31 @@ def test_a_changed_number_is_noticed(folder):
     assert done.returncode == 1 and "states: " in done.stdout and "DIFFERENT" in done.stdout
 
 
+def test_a_file_of_arrays_that_is_not_the_exported_one_is_named(folder):
+    """One line and exit code 2, before anything is run."""
+    path = folder / "arrays.npz"
+    whole = path.read_bytes()
+    with np.load(path) as file:
+        arrays = dict(file)
+
+    def refused(words: str) -> None:
+        done = run_alone(folder)
+        assert done.returncode == 2 and done.stdout == "", done.stderr
+        assert done.stderr.startswith(f"error: {path}: ") and done.stderr.count("\n") == 1
+        assert words in done.stderr
+
+    path.write_bytes(whole[: len(whole) // 2])
+    refused("damaged or not arrays (BadZipFile")
+    path.write_bytes(whole[:200] + bytes(byte ^ 255 for byte in whole[200:400]) + whole[400:])
+    refused("copy it again")
+    np.savez(path, **(arrays | {"sync": arrays["sync"][:, :2]}))
+    refused("array sync: given ((2, 2, 3), '<f8'), expected ((2, 3, 3), '<f8')")
+    np.savez(path, **{name: array for name, array in arrays.items() if name != "program.phase"})
+    refused("array program.phase: given nothing, expected ")
+    path.unlink()
+    refused("no such file; copy the whole exported folder")
+
+
 def test_a_changed_rounding_is_noticed(folder):
     text = (folder / "run.py").read_text()
     (folder / "run.py").write_text(text.replace("rounding='nearest'", "rounding='floor'"))
