@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_targets.lava.advice import TooCoarse
+from hw_targets.lava.advice import MOST, TooCoarse
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.formats import NumberFormat
 from hw_targets.lava.network import Network
@@ -37,30 +37,51 @@ def network_promise(net: Network, program: NetworkProgram, config: Picked, form:
         return accuracy
     case = (config, EXACT_BITS, "network")
     state = promise(config, EXACT_BITS, form.step, "network").epsilon
-    weights, gains = row_errors(net.matrix, program, config, form.arithmetic)
+    weights, gains = row_errors(net, program, config, form.arithmetic)
     epsilon = max(accuracy.epsilon, state + weights + gains)
     if epsilon > LARGEST_EPSILON:
         worst = max((gains, "parameter_bits"), (weights, "weight_bits"), (state, widest_error(*case)))[1]
+        most = worst == "weight_bits" and config.weight_bits == MOST["weight_bits"]
+        cure = "its largest weight dwarfs the others; use " if most else f"use more {worst}, or "
         raise TooCoarse(
             f"number format: a row of this layer loses {weights:.3g} of its coupling to the rounding of its "
             f"weights and {gains:.3g} to that of its gain, so that epsilon would be {epsilon:.3g}, more than "
-            f"the {LARGEST_EPSILON} that could still reject a wrong answer; use more {worst}, or "
-            "number_format='floating_point'",
+            f"the {LARGEST_EPSILON} that could still reject a wrong answer; {cure}number_format='floating_point'",
             re.split("[ ,]", worst, maxsplit=1)[0],
         )
     return replace(accuracy, epsilon=epsilon)
 
 
 def row_errors(
-    matrix: Array, program: NetworkProgram, config: Picked, arithmetic: FixedPoint
+    net: Network, program: NetworkProgram, config: Picked, arithmetic: FixedPoint
 ) -> tuple[float, float]:
-    """Largest shares of a row's own coupling that its integer weights and the mantissa of its gain lose."""
-    size = np.abs(matrix).sum(axis=1)
-    some = size > 0
-    weights, scale = integer_weights(matrix, config.weight_bits)
+    """Largest shares of a row's own coupling that its integer weights and the mantissa of its gain lose.
+
+    Of two oscillators only the sum of both couplings counts. A channel that cannot lock as a whole has no
+    law to compare with, so its rows do not count (an outlier that hardly anybody drives, for example).
+    """
+    weights, scale = integer_weights(net.matrix, config.weight_bits)
     # what a unit of weight is worth per step, the sine's peak included
     unit = np.ldexp(program.gain.astype(np.float64), -program.gain_shift) * float(arithmetic.amplitude)
     kept = unit * arithmetic.amplitude / (1 << (arithmetic.payload_bits - 1)) / arithmetic.step_lsb
-    off = np.abs(weights * scale[:, None] - matrix).sum(axis=1)[some] / size[some]
-    gain = np.abs(kept[some] / scale[some] - 1.0)
-    return float(off.max(initial=0.0)), float(gain.max(initial=0.0))
+    size = np.abs(net.matrix).sum(axis=1)
+    off = np.abs(weights * scale[:, None] - net.matrix).sum(axis=1)
+    gain = np.abs(weights).sum(axis=1) * np.abs(kept - scale)
+    worst, count = (0.0, 0.0), len(net.valid)
+    for here in (slice(start, start + count) for start in range(0, len(size), count)):
+        share = _shares(size[here], net.drift[here], net.matrix[here, here])
+        worst = (
+            max(worst[0], float((off[here] * share).max())),
+            max(worst[1], float((gain[here] * share).max())),
+        )
+    return worst
+
+
+def _shares(size: Array, drift: Array, matrix: Array) -> Array:
+    """What an error of one unit in each row of a channel is relative to what counts; 0 where nothing does."""
+    if len(size) == 2:
+        together = abs(float(matrix.sum()))
+        return np.full(2, 2.0 / together if together > 0 else 0.0)
+    if (drift - size).max() > (drift + size).min():
+        return np.zeros(len(size))
+    return np.where(size > 0, 1.0 / np.where(size > 0, size, 1.0), 0.0)

@@ -255,5 +255,5 @@ def test_a_row_whose_small_weights_round_away_promises_less():
     lost = 22 * 0.0019 / (1.0 + 22 * 0.0019)
     assert lost < lowered.plan["accuracy"]["epsilon"] < lost + 1e-3
     assert compare(lowered.run(), solve(dominated(24))).conforms
-    with pytest.raises(LoweringError, match=r"loses 0\.067.* of its coupling to rounding"):
+    with pytest.raises(LoweringError, match=r"loses 0\.067.* its largest weight dwarfs the others"):
         TARGET.lower(dominated(40))
