@@ -46,7 +46,8 @@ def network_promise(net: Network, program: NetworkProgram, config: Picked, form:
         raise TooCoarse(
             f"number format: a row of this layer loses {weights:.3g} of its coupling to the rounding of its "
             f"weights and {gains:.3g} to that of its gain, so that epsilon would be {epsilon:.3g}, more than "
-            f"the {LARGEST_EPSILON} that could still reject a wrong answer; {cure}number_format='floating_point'",
+            f"the {LARGEST_EPSILON} that could still reject a wrong answer; {cure}"
+            "number_format='floating_point'",
             re.split("[ ,]", worst, maxsplit=1)[0],
         )
     return replace(accuracy, epsilon=epsilon)
