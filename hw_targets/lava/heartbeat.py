@@ -47,6 +47,10 @@ class Heartbeat:
             self.restart()
         return time.monotonic() - self._since
 
+    def finished(self) -> int:
+        """The last time step that every model has finished."""
+        return max(0, int(self._signs[:, FINISHED].min())) if len(self.names) else 0
+
     def step(self, place: int) -> str:
         """Where a model is, in words."""
         begun, finished, _ = self._signs[place]

@@ -44,12 +44,17 @@ def run_network(lowered: LoweredNetwork) -> Outcome:
     rest = f"{int(look.rest.sum())} of {look.rest.size} channels at rest"
     notes = (f"{steps} steps, {lowered.program.lava_steps(steps)} Lava steps; {rest}",)
     if not look.rest.all():
-        notes += (
-            f"averages change by {look.error:.3g} when only the later half is used (inf: no whole beats)",
-        )
+        notes += (_averages(look.error),)
     if look.status is SyncStatus.NOT_CONVERGED:
         notes += (f"not converged after max_steps={lowered.config.max_steps}; raise max_steps",)
     return replace(_outcome(lowered, trace, look, notes), counters=counters)
+
+
+def _averages(error: float) -> str:
+    """What is known of averages over channels that do not rest; infinite: nothing yet."""
+    if np.isfinite(error):
+        return f"averages change by {error:.3g} when only the later half of the record is used"
+    return "some channels neither rest nor have turned through whole beats, over which they could be averaged"
 
 
 def _outcome(lowered: LoweredNetwork, trace: Array, look: "_Look", notes: tuple[str, ...]) -> Outcome:

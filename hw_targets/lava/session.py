@@ -1,5 +1,6 @@
 """One compiled set of Lava processes with a deadline: start, run, read."""
 
+import logging
 import queue
 import time
 from collections.abc import Callable
@@ -15,6 +16,9 @@ from hw_targets.lava.starting import compiled, fork, name_of
 from oscsim.errors import TargetRunError
 
 LONGEST_POLL_S = 0.004
+# Who waits for a run is told where it is this often; the command line listens to this logger.
+PROGRESS_S = 5.0
+_PROGRESS = logging.getLogger("oscsim.progress")
 # How long a failed model's text may take to arrive.
 GRACE_S = 1.0
 
@@ -33,6 +37,7 @@ class Session:
         self._runtime: Any = None
         self._heartbeat = Heartbeat([], [])
         self._idle = False
+        self._told = time.monotonic()
 
     def start(self, process: Any) -> None:
         """Compile, fork the model processes and wait until each is built."""
@@ -115,8 +120,15 @@ class Session:
         pause = 0.0001
         while not ready():
             self._check()
+            self._tell()
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_POLL_S)
+
+    def _tell(self) -> None:
+        """Say now and then how far the run is."""
+        if time.monotonic() > self._told + PROGRESS_S:
+            self._told = time.monotonic()
+            _PROGRESS.info("%d time steps of Lava done", self._heartbeat.finished())
 
     def _wait_until_built(self, built: Any) -> None:
         """Wait for one process to report that its model was constructed."""

@@ -1,11 +1,15 @@
 """Progress on stderr: one line per finished step, and on a terminal the step that is running."""
 
+import logging
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from oscsim.cli.streams import stderr_errors
+
+# Long runs say here how far they are, every few seconds.
+_RUNNING = logging.getLogger("oscsim.progress")
 
 
 class Steps:
@@ -25,17 +29,43 @@ class Steps:
         begin = time.perf_counter()
         if on_terminal():
             print(f"{line} …", end="", file=sys.stderr, flush=True)
-        yield
+        with _shown(line):
+            yield
         say(f"{line}  {time.perf_counter() - begin:.1f} s")
 
 
-def say(line: str) -> None:
-    """One line on stderr, over a step that is being shown; line breaks would hide where a message starts."""
+@contextmanager
+def _shown(line: str) -> Iterator[None]:
+    """Show what a running step says of itself: behind its line on a terminal, else as lines of its own."""
+    handler, before = logging.Handler(), (_RUNNING.level, _RUNNING.propagate)
+
+    def emit(record: logging.LogRecord) -> None:
+        say(f"{line} … {record.getMessage()}", end="" if on_terminal() else "\n")
+
+    handler.emit = emit
+    _RUNNING.addHandler(handler)
+    _RUNNING.setLevel(logging.INFO)
+    _RUNNING.propagate = False  # a backend's own handlers would repeat it
+    try:
+        yield
+    finally:
+        _RUNNING.removeHandler(handler)
+        _RUNNING.setLevel(before[0])
+        _RUNNING.propagate = before[1]
+
+
+def say(line: str, end: str = "\n") -> None:
+    """One line on stderr, over a step that is being shown; line breaks would hide where a message starts.
+
+    Parameters
+    ----------
+    end : what follows; nothing for a line that is going to be shown over.
+    """
     if sys.stderr is None:  # closed; print would take stdout instead
         return
     clear = "\r\x1b[2K" if on_terminal() else ""
     with stderr_errors():
-        print(clear + line.replace("\n", " "), file=sys.stderr, flush=True)
+        print(clear + line.replace("\n", " "), end=end, file=sys.stderr, flush=True)
 
 
 def on_terminal() -> bool:

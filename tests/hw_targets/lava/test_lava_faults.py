@@ -265,3 +265,13 @@ def test_twenty_runs_and_failures_leave_nothing(monkeypatch, small_layer, held_n
         assert compare(result, solve(small_layer(dynamics))).conforms
         counts.append(held_now())
     assert all(count[name] <= counts[0][name] for count in counts[1:] for name in count), counts
+
+
+def test_a_long_run_says_how_far_it_is(slow, monkeypatch, caplog, small_layer):
+    """Some 80 steps of 30 ms, told every 0.5 s instead of every 5 s."""
+    monkeypatch.setattr("hw_targets.lava.session.PROGRESS_S", 0.5)
+    with caplog.at_level("INFO", logger="oscsim.progress"):
+        TARGET.lower(small_layer()).run()
+    done = [int(record.message.split()[0]) for record in caplog.records]
+    assert len(done) >= 3 and sorted(done) == done and 0 < done[-1] < 200
+    assert caplog.records[0].message.endswith(" time steps of Lava done")
