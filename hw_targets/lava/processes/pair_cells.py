@@ -63,7 +63,8 @@ class PairCells(AbstractProcess):
         self.counters = Var(shape=(len(COUNTERS),), init=np.zeros(len(COUNTERS), np.int64))
         self.states = OutPort(shape=(len(ROWS), *shape))
         if trace:
-            self.states.flag_external_pipe(buffer_size=16)
+            # read now and then: a sender with room for more waits less often
+            self.states.flag_external_pipe(buffer_size=64)
 
 
 class _CellsModel:

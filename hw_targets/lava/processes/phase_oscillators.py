@@ -71,7 +71,11 @@ class PhaseOscillators(AbstractProcess):
         self.record = OutPort(shape=(program.chunk, *shape))
         self.states = OutPort(shape=(len(NETWORK_ROWS), *shape))
         # a flagged port blocks its sender until somebody receives: only one of them is read
-        (self.states if trace else self.record).flag_external_pipe(buffer_size=2)
+        if trace:
+            # read now and then: a sender with room for more waits less often
+            self.states.flag_external_pipe(buffer_size=64)
+        else:
+            self.record.flag_external_pipe(buffer_size=2)
 
 
 def network_processes(
