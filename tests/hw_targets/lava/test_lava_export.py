@@ -178,3 +178,10 @@ def test_a_failed_export_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match="No space left"):
         export(TARGET.lower(layer("pair")), tmp_path / "out")
     assert not list(tmp_path.iterdir())
+
+
+def test_phases_far_from_zero_are_checked_to_what_float64_keeps(tmp_path):
+    spec = layer("clamped")
+    export(TARGET.lower(spec.replace(theta=spec.theta + 1e7)), tmp_path / "far")
+    done = run_alone(tmp_path / "far")
+    assert done.returncode == 0 and "identical, bit by bit" in done.stdout, done.stdout + done.stderr
