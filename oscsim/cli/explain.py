@@ -4,17 +4,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from rich.text import Text
 
+from hw_targets.lava.budget.improvement import Improvement, improvement
 from hw_targets.lava.budget.layers import budget
 from hw_targets.lava.budget.sources import Budget, root_mean_square
 from hw_targets.lava.config import LavaConfig
+from hw_targets.lava.plan import LoweredHeld
 from hw_targets.lava.target import LavaExecutable
 from oscsim.circuits import CircuitDesign
-from oscsim.cli.output import Output
-from oscsim.cli.progress import say
 from oscsim.convergence.chain import Chain, error_chain
-from oscsim.errors import ConfigError
+from oscsim.errors import ConfigError, OscsimError
 from oscsim.reference import solve
 from oscsim.result import SyncResult
 from oscsim.spec import PhaseLayerSpec
@@ -30,9 +29,11 @@ class BudgetCheck:
     Parameters
     ----------
     measured, order_measured : root mean square errors of S and of the order parameter; wrong_locks : cells.
+    improvement : a change with which the error is predicted to be smaller; None where no change is.
     """
 
     budget: Budget
+    improvement: Improvement | None
     measured: float
     wrong_locks: int
     order_measured: float | None
@@ -43,6 +44,7 @@ class BudgetCheck:
         return {
             "sources": [asdict(source) for source in budget.sources],
             "bottleneck": None if bottleneck is None else bottleneck.name,
+            "improvement": None if self.improvement is None else self.improvement.to_json(),
             "cells": int(budget.where.sum()),
             "rms": {"predicted": budget.rms, "measured": self.measured},
             "wrong_locks": {"predicted": budget.wrong_locks, "measured": self.wrong_locks},
@@ -50,86 +52,69 @@ class BudgetCheck:
         }
 
 
-def explain(
-    layer: PhaseLayerSpec, config: TargetConfig, executable: Executable, result: SyncResult
-) -> Chain | BudgetCheck:
-    """Explain the result of a run.
+@dataclass(frozen=True)
+class Unexplained:
+    """A result whose error nothing explains, and why."""
+
+    reason: str
+
+
+Explained = Chain | BudgetCheck | Unexplained
+
+
+def check_explained(executable: Executable) -> None:
+    """Refuse before the run what cannot be explained after it.
 
     Raises
     ------
     ConfigError
-        a network without a known resting state, or sources that send spikes: nothing is predicted.
+        held sources that send spikes.
     """
-    if isinstance(config, CircuitDesign):
-        return error_chain(layer, config, result)
-    if not isinstance(executable, LavaExecutable):
+    if isinstance(executable, LavaExecutable) and isinstance(executable.lowered, LoweredHeld):
+        raise ConfigError(
+            "--explain: given held_sources='synapses', expected 'folded'; errors of the others are not "
+            "predicted. Set held_sources=folded, or leave --explain out"
+        )
+
+
+def explain(
+    layer: PhaseLayerSpec, config: TargetConfig, executable: Executable, result: SyncResult
+) -> Explained:
+    """Explain the result of a run; a finished run is never lost to an explanation that fails."""
+    try:
+        if isinstance(config, CircuitDesign):
+            return error_chain(layer, config, result)
+        return _checked_budget(layer, config, executable, result)
+    except OscsimError as error:
+        return Unexplained(str(error))
+
+
+def _checked_budget(
+    layer: PhaseLayerSpec, config: TargetConfig, executable: Executable, result: SyncResult
+) -> BudgetCheck:
+    if not (isinstance(executable, LavaExecutable) and isinstance(config, LavaConfig)):
         raise ConfigError(f"--explain: given {type(executable).__name__}, expected a circuit or target lava")
     exact = solve(layer)
     if layer.dynamics == "network" and exact.phase is None:
         raise ConfigError(
-            f"--explain: the network has no known resting state ({exact.status}); expected one that locks, "
-            "since the budget of a network is that of its resting phases"
+            f"the network has no known resting state ({exact.status}); expected one that locks, since the "
+            "budget of a network is that of its resting phases"
         )
-    predicted = budget(executable.lowered, exact.phase)
+    rest = exact.phase if layer.dynamics == "network" else None
+    predicted = budget(executable.lowered, rest)
     error = result.sync - exact.sync
     pairs = np.broadcast_to(~np.eye(layer.n_oscillators, dtype=bool), error.shape)
     order = None
     if predicted.order_parameter is not None:
         order = root_mean_square(result.order_parameter - exact.order_parameter)
     wrong = int((result.locked != exact.locked)[pairs].sum())
-    return BudgetCheck(predicted, root_mean_square(error[predicted.where]), wrong, order)
+    better = improvement(executable.lowered, config, predicted, rest)
+    return BudgetCheck(predicted, better, root_mean_square(error[predicted.where]), wrong, order)
 
 
-def show_explanation(out: Output, explained: Chain | BudgetCheck, imperfect: bool) -> None:
-    """As tables for people."""
-    if isinstance(explained, Chain):
-        _show_chain(out, explained, imperfect)
-    else:
-        _show_budget(out, explained)
-
-
-def _show_budget(out: Output, check: BudgetCheck) -> None:
-    budget = check.budget
-    out.print(Text("where the error of S comes from, predicted (docs/targets/lava_budget.md):"))
-    rows = [[source.name, source.rms, source.option] for source in budget.sources]
-    rows += [["together", budget.rms, None], ["measured", check.measured, "against the exact answer"]]
-    out.table(("source", "rms", "smaller with"), rows)
-    out.print(Text(f"{int(budget.where.sum())} pairs: self-pairs and those inside the band are left out"))
-    if budget.wrong_locks is not None:
-        out.print(Text(f"wrong lock decisions: {budget.wrong_locks} predicted, {check.wrong_locks} measured"))
-    if budget.order_rms is not None:
-        out.print(Text(
-            f"order parameter, rms: {budget.order_rms:.2g} predicted, {check.order_measured:.2g} measured"
-        ))  # fmt: skip
-    bottleneck = budget.bottleneck
-    if bottleneck is not None:
-        out.print(Text(f"bottleneck: {bottleneck.name}; smaller with {bottleneck.option}"))
-
-
-_STEPS = {
-    "own law": "the phase reduction of the perfect circuit, not a sine",
-    "quantised": "with the codes and connections that the chip has",
-    "mismatched": "with mismatch, parasitics, delay and stuck couplers",
-    "circuit": "the waveforms themselves, not their phase reduction",
-}
-
-
-def _show_chain(out: Output, chain: Chain, imperfect: bool) -> None:
-    """A perfect chip has two steps: the others change nothing."""
-    out.print(Text("where the error of S comes from, step by step from the closed form:"))
-    links = [link for link in chain.links if imperfect or link.name in ("own law", "circuit")]
-    rows = [[link.name, _STEPS[link.name], link.rms, link.largest, link.lock_changes] for link in links]
-    total = ["all together", "from the closed form to the waveforms", chain.total_rms, None, None]
-    out.table(("step to", "what it is", "rms", "largest", "locks changed"), [*rows, total])
-    out.print(
-        Text(
-            f"{chain.compared} pairs compared (self-pairs i = j are left out), {chain.in_band} more too "
-            f"close to the edge for this chip; the squares of the steps are {chain.explained:.0%} of the "
-            "square of the total"
-        )
-    )
-    if chain.undecided:
-        say(
-            f"the law of {', '.join(chain.undecided)} did not converge (a network that hardly moves, or "
-            "sources that drift apart): these steps and their neighbours are not known"
-        )
+def explained_json(explained: Explained, config: TargetConfig) -> dict[str, Any]:
+    """What --json says: the chain of a circuit or the budget of lava, or null and the reason."""
+    name = "chain" if isinstance(config, CircuitDesign) else "budget"
+    if isinstance(explained, Unexplained):
+        return {name: None, f"{name}_reason": explained.reason}
+    return {name: explained.to_json()}

@@ -5,22 +5,21 @@ from typing import Annotated, Any
 import typer
 
 from hw_targets import circuit_names, get_target, target_names
-from oscsim.circuits import CircuitDesign
 from oscsim.cli import arguments as arg
 from oscsim.cli.describe import summary
-from oscsim.cli.explain import EXPLAINED, BudgetCheck, show_explanation
-from oscsim.cli.explain import explain as explanation
+from oscsim.cli.explain import EXPLAINED, check_explained, explained_json
+from oscsim.cli.explain import explain as explain_run
+from oscsim.cli.explain_tables import show_explanation
 from oscsim.cli.files import check_distinct, checked_path
 from oscsim.cli.guard import ExitCode
 from oscsim.cli.options import split_settings, target_config
 from oscsim.cli.output import Output
 from oscsim.cli.progress import Steps
 from oscsim.cli.tables import show_plan, show_result
-from oscsim.convergence.chain import Chain
 from oscsim.errors import ConfigError
 from oscsim.result import SyncResult, SyncStatus
 from oscsim.spec import PhaseLayerSpec
-from oscsim.target import Executable
+from oscsim.target import Executable, TargetConfig
 
 PlanOnly = Annotated[bool, typer.Option("--plan", help="Only print the lowering; needs no backend.")]
 
@@ -55,11 +54,11 @@ def run(
     if plan:
         print_plan(out, executable)
         return
+    if explain:
+        check_explained(executable)
     with out.quiet_stdout(), Steps(1)(target):
         result = executable.run()
-    explained = explanation(layer, config, executable, result) if explain else None
-    imperfect = isinstance(config, CircuitDesign) and bool(config.imperfect)
-    finish(out, executable, result, output, explained, imperfect)
+    finish(out, executable, result, output, (layer, config) if explain else None)
 
 
 def check_files(layer_file: str, plan: bool, output: str | None, json: str | None) -> None:
@@ -89,14 +88,13 @@ def finish(
     executable: Executable,
     result: SyncResult,
     output: str | None,
-    explained: Chain | BudgetCheck | None = None,
-    imperfect: bool = False,
+    explained: tuple[PhaseLayerSpec, TargetConfig] | None = None,
 ) -> None:
     """Save, print and leave with the exit code of a result.
 
     Parameters
     ----------
-    explained : where its error comes from, if asked for; of an ``imperfect`` chip or of a perfect one.
+    explained : layer and configuration, where the error is to be explained too: after the result is saved.
 
     Raises
     ------
@@ -105,11 +103,15 @@ def finish(
     """
     if output is not None:
         result.save(output)
-    name = "chain" if isinstance(explained, Chain) else "budget"
-    extra = {} if explained is None else {name: explained.to_json()}
-    out.write_json({**summary(result), "plan": executable.plan.to_json(), "saved": output, **extra})
-    show_result(out, result, output)
-    if explained is not None:
-        show_explanation(out, explained, imperfect)
+    report = {**summary(result), "plan": executable.plan.to_json(), "saved": output}
+    if explained is None:
+        out.write_json(report)
+        show_result(out, result, output)
+    else:
+        layer, config = explained
+        why = explain_run(layer, config, executable, result)
+        out.write_json(report | explained_json(why, config))
+        show_result(out, result, output)
+        show_explanation(out, why, config)
     fine = result.status in (SyncStatus.SETTLED, SyncStatus.DRIFTING)
     raise typer.Exit(ExitCode.CONFORMS if fine else ExitCode.DIFFERS)

@@ -58,11 +58,16 @@ class Head:
         return slopes - np.eye(len(self.gain)) * slopes.sum(axis=2)[:, :, None]
 
     @property
+    def bordered(self) -> Array:
+        """(D, n, n) the Jacobian with the unknowns Omega, theta_1, ...; theta_0 does not move."""
+        system = self.jacobian
+        system[:, :, 0] = -1.0
+        return system
+
+    @property
     def response(self) -> Array:
         """(D, n, n) L: phases per rate, that of the first oscillator being zero."""
-        system = self.jacobian
-        system[:, :, 0] = -1.0  # the unknowns are Omega, theta_1, ...
-        found: Array = -np.linalg.inv(system).astype(np.float64)
+        found: Array = -np.linalg.inv(self.bordered).astype(np.float64)
         found[:, 0] = 0.0
         return found
 

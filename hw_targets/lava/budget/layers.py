@@ -19,14 +19,18 @@ from oscsim.pair_terms import coupling, free_rate, held_phasor, unmasked
 
 Array = NDArray[np.float64]
 
+# A Jacobian beyond this is singular in float64: an error of a rate would move phases without a limit.
+LARGEST_CONDITION = 1e12
 
-def budget(lowered: Lowered, rest: Array | None = None) -> Budget:
+
+def budget(lowered: Lowered, rest: Array | None = None, locks: bool = True) -> Budget:
     """Predicted errors of a lowered layer.
 
     Parameters
     ----------
     rest : (H, N, D) phases at which a network rests, rad; any one rotation per channel. Other dynamics
         need none.
+    locks : whether lock decisions of pair cells are predicted too, which takes longer than all the rest.
 
     Raises
     ------
@@ -43,7 +47,7 @@ def budget(lowered: Lowered, rest: Array | None = None) -> Budget:
         raise ConfigError(
             "budget: given held_sources='synapses', expected 'folded'; the others are not predicted"
         )
-    return _pair(lowered) if lowered.held is None else _clamped(lowered)
+    return _pair(lowered, locks) if lowered.held is None else _clamped(lowered)
 
 
 def _others(lowered: Lowered) -> NDArray[np.bool_]:
@@ -53,7 +57,7 @@ def _others(lowered: Lowered) -> NDArray[np.bool_]:
     return np.broadcast_to(allowed, (lowered.spec.n_heads, count, count))
 
 
-def _pair(lowered: LoweredCells) -> Budget:
+def _pair(lowered: LoweredCells, locks: bool) -> Budget:
     cells, form = lowered.cells, lowered.number_format
     r = Roundings.of(form, lowered.program.integrator)
     others = _others(lowered)[cells.where]
@@ -62,12 +66,14 @@ def _pair(lowered: LoweredCells) -> Budget:
     kept = others & (np.abs(cells.ratio - 1.0) > lowered.accuracy.band)
     squares = _pair_squares(cells.ratio[kept], cells.start[kept], time[kept], r)
     squares = {name: strength[kept] ** 2 * square for name, square in squares.items()}
-    decided = decisions(cells.ratio[others], cells.start[others], time[others], form)
     expected, where = np.zeros(cells.where.shape), np.zeros(cells.where.shape, dtype=bool)
     flat = np.zeros(len(kept))
     flat[kept] = np.sqrt(squares.pop("all"))
     expected[cells.where], where[cells.where] = flat, kept
-    wrong = int((decided != (cells.ratio[others] <= 1.0)).sum())
+    wrong = None
+    if locks:
+        decided = decisions(cells.ratio[others], cells.start[others], time[others], form)
+        wrong = int((decided != (cells.ratio[others] <= 1.0)).sum())
     return Budget(sources(squares, lowered), expected, where, wrong)
 
 
@@ -177,6 +183,11 @@ def _heads(lowered: LoweredNetwork, rest: Array) -> list[tuple[int, Head]]:
         if np.ptp(speed, axis=1).max() > 1e-3 or (len(net.valid) > 1 and head.relaxation.min() <= 0):
             raise ConfigError(
                 "budget: given phases at which the network does not rest, so nothing is predicted"
+            )
+        if np.linalg.cond(head.bordered).max() > LARGEST_CONDITION:
+            raise ConfigError(
+                "budget: given a network with parts that do not hold each other (nothing couples them, or at "
+                "a right angle), so nothing says how far errors move them; expected one connected network"
             )
         heads.append((int(h), head))
     return heads

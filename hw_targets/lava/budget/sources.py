@@ -24,12 +24,12 @@ class Source:
     Parameters
     ----------
     name : "phase", "table", "payload", "parameters", "weights", "step", "settling" or "delay".
-    option : what to change to make it smaller.
-    rms : root mean square of its error of S over the predicted cells.
+    options : what decides it; which of them can still be changed, and helps, says improvement.py.
+    rms : root mean square of its error of S over the predicted cells, the cells of Budget.rms.
     """
 
     name: str
-    option: str
+    options: tuple[str, ...]
     rms: float
 
 
@@ -39,7 +39,7 @@ class Budget:
 
     Parameters
     ----------
-    sources : in a fixed order, zero ones left out.
+    sources : in a fixed order, zero ones left out. Biases have signs: together they may be less than one.
     expected : (H, N, N) root mean square error of S of each cell; 0 where none is predicted.
     where : (H, N, N) bool, predicted cells: off the diagonal, unmasked, outside the band.
     wrong_locks : cells decided wrongly, all inside the band; None where nothing is decided by a ratio.
@@ -74,32 +74,28 @@ def root_mean_square(values: Array) -> float:
 
 
 def sources(squares: dict[str, Array], lowered: Lowered) -> tuple[Source, ...]:
-    """Mean square errors by source as a list, with the option to change."""
+    """Mean square errors by source as a list, with the options that decide them."""
     rms = {name: float(np.sqrt(np.mean(square))) if square.size else 0.0 for name, square in squares.items()}
-    return tuple(Source(name, option(name, lowered), value) for name, value in rms.items() if value > 0)
+    return tuple(Source(name, options(name, lowered), value) for name, value in rms.items() if value > 0)
 
 
-def option(name: str, lowered: Lowered) -> str:
-    """What makes a source smaller."""
-    config = lowered.config
-    euler = "integrator='runge_kutta', or more steps_per_turn"
+def options(name: str, lowered: Lowered) -> tuple[str, ...]:
+    """What decides the size of a source."""
     return {
-        "phase": "more phase_bits, or fewer steps_per_turn",
-        "table": "more sine_bits"
-        if config.interpolation == "linear"
-        else "interpolation='linear', more sine_bits",
-        "payload": "more payload_bits",
-        "parameters": "more parameter_bits",
-        "weights": "more weight_bits",
-        "step": euler if config.integrator == "euler" else "more steps_per_turn",
+        "phase": ("phase_bits", "steps_per_turn"),
+        "table": ("sine_bits", "interpolation"),
+        "payload": ("payload_bits",),
+        "parameters": ("parameter_bits",),
+        "weights": ("weight_bits",),
+        "step": ("integrator", "steps_per_turn"),
         "settling": _settling(lowered),
-        "delay": "delay_steps=0, or more steps_per_turn",
+        "delay": ("delay_steps", "steps_per_turn"),
     }[name]
 
 
-def _settling(lowered: Lowered) -> str:
-    """What makes up the residual at which a run may stop."""
+def _settling(lowered: Lowered) -> tuple[str, ...]:
+    """What makes up the residual at which a run may stop; in floating point nothing that an option sets."""
     if not isinstance(lowered.number_format.arithmetic, FixedPoint):
-        return "nothing: a run stops here"
+        return ()
     r = Roundings.of(lowered.number_format, lowered.config.integrator)
-    return "more payload_bits" if 2.0 * r.sine_lsb > r.rate_lsb else "more phase_bits"
+    return ("payload_bits" if 2.0 * r.sine_lsb > r.rate_lsb else "phase_bits", "max_steps")

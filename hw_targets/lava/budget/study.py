@@ -23,6 +23,7 @@ from hw_targets.lava.plan import LoweredNetwork, lower
 from hw_targets.lava.program import STAGES
 from hw_targets.lava.run import run
 from oscsim.coupling import ExplicitCoupling, FixedOrder
+from oscsim.errors import ConfigError
 from oscsim.pair_terms import coupling, unmasked
 from oscsim.phase import order_parameter
 from oscsim.result import SyncResult
@@ -49,8 +50,8 @@ class Measured:
 
     Parameters
     ----------
-    quantity : "S locked", "S turning", "wrong locks" (shares of an ensemble near the edge), "S network" or
-        "order parameter".
+    quantity : "S locked", "S turning", "wrong locks" (how much of the axis d/|a| is decided wrongly),
+        "S network" or "order parameter".
     phase_bits, sine_bits, weight_bits : of the format; weight_bits is None for pair layers.
     """
 
@@ -80,11 +81,13 @@ def pair_rows(config: LavaConfig, seed: int, solve: Solver, tokens: int = 36) ->
     ):
         expected = root_mean_square(prediction.expected[cells])
         rows.append(_row(name, config, expected, root_mean_square(error[cells])))
-    edge = _edge_layer(rng, tokens, config)
+    edge, width = _edge_layer(rng, tokens, config)
     prediction, run, exact = _run(edge, config, solve)
     pairs = np.broadcast_to(~np.eye(tokens, dtype=bool), run.locked.shape)
-    predicted = (prediction.wrong_locks or 0) / int(pairs.sum())
-    return [*rows, _row("wrong locks", config, predicted, float((run.locked != exact.locked)[pairs].mean()))]
+    # ratios are uniform in 1 - width .. 1 + width: a share of the cells is a length on the axis d/|a|
+    length = 2.0 * width / int(pairs.sum())
+    wrong = int((run.locked != exact.locked)[pairs].sum())
+    return [*rows, _row("wrong locks", config, length * (prediction.wrong_locks or 0), length * wrong)]
 
 
 def _row(quantity: str, config: LavaConfig, predicted: float, measured: float) -> Measured:
@@ -102,7 +105,7 @@ def _spread_layer(rng: np.random.Generator, tokens: int) -> PhaseLayerSpec:
     return _layer(omega, rng.uniform(0.2, 1.0, (2, tokens, tokens)), 2.0)
 
 
-def _edge_layer(rng: np.random.Generator, tokens: int, config: LavaConfig) -> PhaseLayerSpec:
+def _edge_layer(rng: np.random.Generator, tokens: int, config: LavaConfig) -> tuple[PhaseLayerSpec, float]:
     """Ratios within a width of 1 in which the format is predicted to decide a share of the cells wrongly."""
     omega = rng.uniform(0.0, 1.0, (1, tokens, 1))
     mismatch = np.abs(omega - omega.transpose(0, 2, 1))
@@ -113,7 +116,7 @@ def _edge_layer(rng: np.random.Generator, tokens: int, config: LavaConfig) -> Ph
         layer = _layer(omega, strength, 1.0)
         wrong = budget(lower(layer, config)).wrong_locks or 0
         if wrong >= WANTED_SHARE * at.size or width < 1e-7:
-            return layer
+            return layer, width
         width /= 2.0
 
 
@@ -144,7 +147,9 @@ def network_row(
     )
     exact = solve(spec)
     if exact.phase is None:
-        raise RuntimeError(f"seed {seed}: a network of the ensemble does not lock; use another seed")
+        raise ConfigError(
+            f"seed: given {seed}, with which a network of the ensemble does not lock; use another"
+        )
     lowered = _unrefused(spec, config)
     prediction = budget(lowered, exact.phase)
     phase = _rested(lowered)

@@ -9,11 +9,12 @@ from matplotlib.figure import Figure
 
 from hw_targets.lava.budget.study import Measured
 
-LINES = {6: "#c8553d", 8: "#0b6e99", 10: "#5a9e4b", 12: "#8b5fa3", 3: "#8b5fa3", 5: "#5a9e4b"}
+# One colour for every line of a panel, in the order of its bits.
+COLOURS = ("#c8553d", "#d99a2b", "#5a9e4b", "#0b6e99", "#8b5fa3", "#444444")
 TITLES = {
     "S locked": "pair: S of locked cells, rms",
     "S turning": "pair: S of turning cells, rms",
-    "wrong locks": "pair: share of wrong lock decisions\n(an ensemble at the edge for every format)",
+    "wrong locks": "pair: width of the ratios d/|a| around 1\nthat are decided wrongly",
     "S network": "network: S, rms",
     "order parameter": "network: order parameter, rms",
 }
@@ -84,18 +85,21 @@ def png(rows: Sequence[Measured]) -> bytes:
 
 
 def _panel(axis: Any, quantity: str, rows: Sequence[Measured]) -> None:
-    """Errors over phase bits; a line per sine bits (pair), or per weight bits at ten sine bits (network)."""
+    """Over phase bits; a line per sine bits (pair), or per weight bits at ten sine bits (network)."""
     shown = [row for row in rows if row.weight_bits is None or row.sine_bits == 10]
     name = "sine" if rows[0].weight_bits is None else "weight"
-    for bits in sorted({_column(row) for row in shown} & set(LINES)):
+    widths = sorted({_column(row) for row in shown})
+    for bits, colour in zip(widths, COLOURS, strict=False):
         line = [row for row in shown if _column(row) == bits]
         phase = [row.phase_bits for row in line]
-        style = {"color": LINES[bits]}
+        style = {"color": colour}
         axis.semilogy(phase, [row.predicted for row in line], lw=1.3, label=f"{bits} {name} bits", **style)
         axis.semilogy(phase, [row.measured for row in line], "o", ms=4, **style)
     axis.set_title(TITLES.get(quantity, quantity), fontsize=9)
     axis.set_xlabel("phase bits")
-    axis.legend(fontsize=7)
+    low, high = axis.get_ylim()
+    axis.set_ylim(low * (low / high) ** 0.25, high)  # room for the legend
+    axis.legend(fontsize=7, ncols=3 if len(widths) > 4 else 2, loc="lower left")
     axis.grid(alpha=0.3, which="both", lw=0.4)
 
 

@@ -111,7 +111,7 @@ def _table_noise(kappa: Array, sine: Array, cosine: Array, rate: Array, r: Round
 def step_bias(beat: Beat, r: Roundings, sine: Array, cosine: Array, rate: Array, weight: Array) -> Array:
     """Shift of ``<cos psi>`` because a step of size h follows a rate ``f + e`` (backward error analysis).
 
-    Euler: ``e = -(h/2) f f'``, the bias of docs/spec.md section 4. Runge-Kutta: the term of order h^4 is
+    Euler: ``e = -(h/2) f f'``, the bias of docs/spec.md section 3. Runge-Kutta: the term of order h^4 is
     symmetric about pi/2 and averages out; that of order h^5 does not.
     """
     k = beat.kappa

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from hw_targets.lava.budget.driven import driven_errors
+from hw_targets.lava.budget.improvement import improvement
 from hw_targets.lava.budget.layers import budget
 from hw_targets.lava.budget.resting import along_chords, missing_rate, resting_errors
 from hw_targets.lava.budget.roundings import Roundings
-from hw_targets.lava.budget.study import network_config, network_row, pair_config, pair_rows
+from hw_targets.lava.budget.study import Measured, network_config, network_row, pair_config, pair_rows
+from hw_targets.lava.budget.table import _panel
 from hw_targets.lava.budget.turning import Beat, turning_errors
 from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.formats import number_format
@@ -126,7 +129,98 @@ def test_wider_formats_err_less_and_the_bottleneck_is_named() -> None:
     found = [budget(lower(spec, LavaConfig.model_validate({"phase_bits": bits}))) for bits in (14, 24)]
     assert found[0].rms > 5 * found[1].rms
     assert found[0].bottleneck is not None and found[0].bottleneck.name == "phase"
-    assert "phase_bits" in found[0].bottleneck.option
+    assert "phase_bits" in found[0].bottleneck.options
+
+
+def test_a_total_is_over_the_cells_of_its_sources() -> None:
+    """Only the table of a network, and only the step of cells that turn, have a mean: squares add up."""
+    rng = np.random.default_rng(SEED)
+    padding = np.arange(9) >= 7
+    omega = 0.1 * rng.normal(size=(2, 9, 1))
+    spec = layer(omega, rng.uniform(0.5, 1.0, (2, 9, 9)), dynamics="network", padding=padding)
+    found = [budget(lower(spec, LavaConfig.model_validate({"sine_bits": 6})), solve(spec).phase)]
+    omega = np.arange(9.0)[None, :, None]
+    ratio = 1.0 + np.where(rng.random((1, 9, 9)) < 0.5, 1e-7, 0.3)
+    spec = layer(omega, np.abs(omega - omega.transpose(0, 2, 1)) / ratio + np.eye(9))
+    found.append(budget(lower(spec, LavaConfig.model_validate({"integrator": "euler"}))))
+    assert 0 < found[1].where.sum() < 72, "some are inside the band"
+    for one in found:
+        assert one.rms == pytest.approx(np.sqrt(sum(source.rms**2 for source in one.sources)))
+
+
+def test_biases_of_opposite_sign_cancel() -> None:
+    """A dead band stops a cell early, a chord late: together they are less than either."""
+    ratio, zero, long = np.full(1, 0.6), np.zeros(1), np.full(1, 200.0)
+    found = resting_errors(ratio, zero, long, roundings(phase_bits=14, sine_bits=6, steps_per_turn=16))
+    assert found["phase"].mean[0] < 0 < found["table"].mean[0]
+
+
+def network_layer() -> PhaseLayerSpec:
+    rng = np.random.default_rng(SEED)
+    omega = 0.05 * rng.normal(size=(1, 7, 1))
+    return layer(omega, rng.uniform(0.2, 1.0, (1, 7, 7)), dynamics="network")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},  # weights at their eight bits, spikes as wide as their sums allow
+        {"phase_bits": 14},
+        {"sine_bits": 5},
+        {"payload_bits": 9},
+        {"weight_bits": 6},
+        {"interpolation": "nearest"},
+        {"integrator": "euler", "delay_steps": 1, "phase_bits": 18},
+    ],
+)
+def test_advice_lowers_and_is_predicted_to_help(options) -> None:
+    spec, given = network_layer(), LavaConfig.model_validate(options)
+    rest = solve(spec).phase
+    lowered = lower(spec, given)
+    now = budget(lowered, rest)
+    found = improvement(lowered, given, now, rest)
+    assert found is not None
+    changed = {**given.model_dump(exclude_unset=True), **found.change}
+    then = budget(lower(spec, LavaConfig(**changed)), rest)
+    assert then.rms == found.rms_then < 0.95 * found.rms_now
+    assert found.rms_now == now.rms
+
+
+def test_where_sums_are_full_a_narrower_weight_makes_room_for_wider_spikes() -> None:
+    """Equal weights have no rounding of their own, so that spikes are what is left."""
+    rng = np.random.default_rng(SEED)
+    spec = layer(0.05 * rng.normal(size=(1, 33, 1)), np.ones((1, 33, 33)), dynamics="network")
+    rest, given = solve(spec).phase, LavaConfig.model_validate({})
+    lowered = lower(spec, given)
+    now = budget(lowered, rest)
+    assert now.bottleneck is not None and now.bottleneck.name == "payload"
+    found = improvement(lowered, given, now, rest)
+    assert found is not None and found.change == {"weight_bits": 7}
+    wider = lower(spec, LavaConfig.model_validate(found.change)).config
+    assert wider.payload_bits == lowered.config.payload_bits + 1
+
+
+def test_no_advice_where_nothing_helps() -> None:
+    given = LavaConfig.model_validate({"number_format": "floating_point"})
+    spec = network_layer()
+    lowered = lower(spec, given)
+    rest = solve(spec).phase
+    assert improvement(lowered, given, budget(lowered, rest), rest) is None
+
+
+def test_parts_that_nothing_couples_have_no_budget() -> None:
+    matrix = np.kron(np.eye(2), np.ones((2, 2)))[None]
+    spec = layer(np.zeros((1, 4, 1)), matrix, dynamics="network")
+    with pytest.raises(ConfigError, match="do not hold each other"):
+        budget(lower(spec, LavaConfig.model_validate({})), spec.theta)
+
+
+def test_the_picture_has_a_line_for_every_width() -> None:
+    rows = [Measured("S network", 16, 10, bits, 1e-3, 1e-3) for bits in range(3, 9)]
+    axis = Figure().subplots()
+    _panel(axis, "S network", rows)
+    assert len({line.get_color() for line in axis.lines}) == 6
+    assert len(axis.lines) == 12
 
 
 def test_a_network_needs_phases_at_which_it_rests() -> None:
