@@ -58,8 +58,9 @@ def row_errors(
 ) -> tuple[float, float]:
     """Largest shares of a row's own coupling that its integer weights and the mantissa of its gain lose.
 
-    Of two oscillators only the sum of both couplings counts. A channel that cannot lock as a whole has no
-    law to compare with, so its rows do not count (an outlier that hardly anybody drives, for example).
+    Of two oscillators only the sum of both couplings counts, or their mismatch where that is larger. A
+    channel that cannot lock as a whole has no law to compare with, so its rows do not count (an outlier that
+    hardly anybody drives, for example).
     """
     weights, scale = integer_weights(net.matrix, config.weight_bits)
     # what a unit of weight is worth per step, the sine's peak included
@@ -81,8 +82,9 @@ def row_errors(
 def _shares(size: Array, drift: Array, matrix: Array) -> Array:
     """What an error of one unit in each row of a channel is relative to what counts; 0 where nothing does."""
     if len(size) == 2:
-        together = abs(float(matrix.sum()))
-        return np.full(2, 2.0 / together if together > 0 else 0.0)
+        # psi' = d - a sin psi: the larger of the two decides, and each row errs by its own part
+        larger = max(abs(float(matrix.sum())), abs(float(np.diff(drift)[0])))
+        return np.full(2, 2.0 / larger if larger > 0 else 0.0)
     if (drift - size).max() > (drift + size).min():
         return np.zeros(len(size))
     return np.where(size > 0, 1.0 / np.where(size > 0, size, 1.0), 0.0)

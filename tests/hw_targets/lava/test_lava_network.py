@@ -257,3 +257,17 @@ def test_a_row_whose_small_weights_round_away_promises_less():
     assert compare(lowered.run(), solve(dominated(24))).conforms
     with pytest.raises(LoweringError, match=r"loses 0\.067.* its largest weight dwarfs the others"):
         TARGET.lower(dominated(40))
+
+
+def test_a_weak_row_that_cannot_lock_is_no_reason_to_refuse():
+    """The second head's coupling is 1e-6 of the first's: they turn past each other, whatever it is."""
+    given = PhaseLayerSpec(
+        omega=[[[0.0], [0.9]], [[0.0], [6.0]]],
+        theta=[[[0.1], [0.5]], [[0.2], [0.7]]],
+        coupling=FrequencyCoupling(alpha=[0.3, 0.4]),
+        gain=[1.4, 1.4],
+        dynamics="network",
+    )
+    lowered = TARGET.lower(given)
+    assert lowered.plan["accuracy"]["epsilon"] == FIXED_POINT_EPSILON
+    assert compare(lowered.run(), solve(given)).conforms
