@@ -22,7 +22,7 @@ from hw_targets.lava.duration import Timing, edge_steps
 from hw_targets.lava.formats import NumberFormat, number_format, sine_options
 from hw_targets.lava.picks import Picked
 from hw_targets.lava.program import NetworkProgram
-from hw_targets.lava.promises import step_errors
+from hw_targets.lava.promises import lost_phase, step_errors
 from hw_targets.lava.sums import checked_row_sum, payload_that_fits, sum_bits
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import Row
@@ -31,7 +31,6 @@ from oscsim.tolerance import (
     FLOAT64_EPSILON,
     LARGEST_AVERAGING_ERROR,
     LARGEST_EPSILON,
-    lost_bits,
     sine_table_error,
 )
 
@@ -161,8 +160,7 @@ def step_error(config: Picked, spec: PhaseLayerSpec) -> StepErrors:
     sine = sine_table_error(
         config.sine_bits, config.payload_bits, interpolated=interpolated, to_nearest=to_nearest
     )
-    lost = 4.0 * lost_bits(to_nearest) * config.steps_per_turn / 2.0**config.phase_bits
-    return StepErrors(truncation, lost, 2.0 * sine)
+    return StepErrors(truncation, lost_phase(config), 2.0 * sine)
 
 
 def affordable(config: Picked) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.floating_point import FloatingPoint
 from hw_targets.lava.picks import Picked
@@ -92,6 +93,6 @@ def number_format(config: Picked) -> NumberFormat:
     )
 
 
-def sine_options(config: Picked) -> tuple[bool, bool]:
+def sine_options(config: LavaConfig) -> tuple[bool, bool]:
     """Whether sines are interpolated, and whether products are rounded to nearest."""
     return config.interpolation == "linear", config.rounding == "nearest"

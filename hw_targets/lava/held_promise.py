@@ -21,6 +21,7 @@ from hw_targets.lava.held import Held, Schedule
 from hw_targets.lava.picks import Picked
 from hw_targets.lava.program import NetworkProgram
 from hw_targets.lava.promises import EXACT_BITS, promise
+from hw_targets.lava.synapses import weight_unit
 from oscsim.tolerance import CONDITION_CAP, LARGEST_EPSILON, Accuracy, lost_bits
 
 Array = NDArray[np.float64]
@@ -60,9 +61,7 @@ def coefficient_error(these: Held, plan: Schedule, program: NetworkProgram, arit
     count = len(these.free)
     exact = these.drive
     moving = (plan.pace > 0) & (np.abs(exact) > 0)
-    # what a unit of weight is worth per step, the sine's peak included
-    unit = program.gain * np.ldexp(float(arithmetic.amplitude), -program.gain_shift)
-    unit = unit * arithmetic.amplitude / (1 << (arithmetic.payload_bits - 1)) / arithmetic.step_lsb
+    unit = weight_unit(program, arithmetic)
     signed = np.where(moving, plan.pace * np.sign(these.rate), 1.0)
     kept = program.weights[:count, count:] @ np.exp(1j * these.sources) * unit[:count] / signed
     change = np.where(moving, kept / np.where(moving, exact, 1.0) - 1.0, 0.0)

@@ -18,7 +18,7 @@ from hw_targets.lava.network import Network
 from hw_targets.lava.picks import Picked
 from hw_targets.lava.program import NetworkProgram
 from hw_targets.lava.promises import EXACT_BITS, promise, widest_error
-from hw_targets.lava.synapses import integer_weights
+from hw_targets.lava.synapses import integer_weights, weight_unit
 from oscsim.tolerance import LARGEST_EPSILON, Accuracy
 
 Array = NDArray[np.float64]
@@ -63,9 +63,7 @@ def row_errors(
     hardly anybody drives, for example).
     """
     weights, scale = integer_weights(net.matrix, config.weight_bits)
-    # what a unit of weight is worth per step, the sine's peak included
-    unit = np.ldexp(program.gain.astype(np.float64), -program.gain_shift) * float(arithmetic.amplitude)
-    kept = unit * arithmetic.amplitude / (1 << (arithmetic.payload_bits - 1)) / arithmetic.step_lsb
+    kept = weight_unit(program, arithmetic)
     size = np.abs(net.matrix).sum(axis=1)
     off = np.abs(weights * scale[:, None] - net.matrix).sum(axis=1)
     gain = np.abs(weights).sum(axis=1) * np.abs(kept - scale)

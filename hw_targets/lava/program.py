@@ -29,6 +29,15 @@ NETWORK_ROWS = ("theta", "cosine", "sine", "cosine_sum", "sine_sum", "slope")
 COUNTERS = ("neuron_updates", "sine_lookups", "spikes", "synaptic_operations", "payload_bits", "lava_steps")
 
 
+def counted(values: NDArray[np.generic]) -> dict[str, int]:
+    """What a process counted, by name.
+
+    >>> counted(np.arange(6.0))["spikes"]
+    2
+    """
+    return {name: int(value) for name, value in zip(COUNTERS, values, strict=True)}
+
+
 @dataclass(frozen=True, eq=False)
 class CellProgram:
     """Cells in a number format, the longest-running first.

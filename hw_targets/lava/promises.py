@@ -90,6 +90,12 @@ def step_errors(config: Picked, step: float, dynamics: Dynamics) -> tuple[float,
     return euler_mean_epsilon(step), largest_euler_bias(step)
 
 
+def lost_phase(config: Picked) -> float:
+    """What roundings of phases take, in units of epsilon (oscsim.tolerance.fixed_point_epsilon)."""
+    _, to_nearest = sine_options(config)
+    return 4.0 * lost_bits(to_nearest) * config.steps_per_turn / 2.0**config.phase_bits
+
+
 def widest_error(config: Picked, coefficient_bits: int, dynamics: Dynamics) -> str:
     """Which option of a fixed-point format to widen: the one with the largest share of the error."""
     interpolated, to_nearest = sine_options(config)
@@ -98,10 +104,7 @@ def widest_error(config: Picked, coefficient_bits: int, dynamics: Dynamics) -> s
     error = {
         "sine_bits" if interpolated else "sine_bits, or interpolation='linear'": 2.0 * sine,
         "payload_bits": 2.0 * payload,
-        "phase_bits, or fewer steps_per_turn": 4.0
-        * lost_bits(to_nearest)
-        * config.steps_per_turn
-        / 2.0**config.phase_bits,
+        "phase_bits, or fewer steps_per_turn": lost_phase(config),
         "weight_bits" if dynamics == "network" else "parameter_bits": 2.0**-coefficient_bits,
     }
     return max(error, key=lambda name: error[name])

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from hw_targets.lava.cell_record import CellReadout, read_cells
 from hw_targets.lava.outcome import Outcome
 from hw_targets.lava.plan import LoweredCells
-from hw_targets.lava.program import COUNTERS
+from hw_targets.lava.program import counted
 from hw_targets.lava.runtime import lava_session
 from oscsim.pair_terms import coupling, initial_phase, spec_order_parameter, unmasked
 from oscsim.phase import wrap
@@ -67,13 +67,13 @@ def _run(lowered: LoweredCells) -> tuple[CellReadout, dict[str, int]]:
     build = partial(PairCells, program=program, arithmetic=form.arithmetic)
     with lava_session(build, form.tag, lowered.config.timeout_s, lowered.config.stall_s) as session:
         (record,) = session.run(program.lava_steps, session.process.record, messages=1)
-        counted = session.read(session.process.counters)
+        counters = session.read(session.process.counters)
     readout = read_cells(record, program.steps, form)
     place = np.argsort(program.order)
     ordered = CellReadout(
         readout.phase[place], readout.mean[place], readout.beating[place], readout.resting[place]
     )
-    return ordered, {name: int(count) for name, count in zip(COUNTERS, counted, strict=True)}
+    return ordered, counted(counters)
 
 
 def _status(unfinished: Mask, lowered: LoweredCells) -> tuple[SyncStatus, tuple[str, ...]]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hw_targets.lava.outcome import Outcome
 from hw_targets.lava.plan import LoweredHeld
-from hw_targets.lava.program import COUNTERS
+from hw_targets.lava.program import counted
 from hw_targets.lava.runtime import lava_session
 from oscsim.pair_terms import coupling, initial_phase, spec_order_parameter, unmasked
 from oscsim.phase import wrap
@@ -46,10 +46,10 @@ def _run(lowered: LoweredHeld) -> tuple[Array, Array, dict[str, int]]:
             steps = program.lava_steps(plan.chunk) - (program.lava_steps(0) if done else 0)
             (record,) = session.run(steps, session.process.record, messages=1)
             before, last = (record[-2] if plan.chunk > 1 else last), record[-1]
-        counted = session.read(session.process.counters)
+        counters = session.read(session.process.counters)
     count = len(lowered.held.free)
     radians = form.arithmetic.to_radians(np.stack([before, last])[:, :count])
-    return radians[0], radians[1], dict(zip(COUNTERS, (int(n) for n in counted), strict=True))
+    return radians[0], radians[1], counted(counters)
 
 
 def _status(lowered: LoweredHeld, before: Array, last: Array) -> tuple[SyncStatus, tuple[str, ...]]:

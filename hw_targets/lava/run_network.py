@@ -10,7 +10,7 @@ from hw_targets.lava.duration import START_UP_SHARE
 from hw_targets.lava.fixed_point import FixedPoint
 from hw_targets.lava.outcome import Outcome
 from hw_targets.lava.plan import LoweredNetwork
-from hw_targets.lava.program import COUNTERS
+from hw_targets.lava.program import counted
 from hw_targets.lava.runtime import lava_session
 from hw_targets.lava.session import Session
 from oscsim.beat_average import pair_averages
@@ -98,8 +98,8 @@ def _record(lowered: LoweredNetwork) -> tuple[Array, _Look, dict[str, int]]:
             chunks = wanted
             look = _look(lowered, trace)
             if look.error <= lowered.averaging_residual or chunks == lowered.most_chunks:
-                counted = session.read(session.process.counters)
-                return trace, look, dict(zip(COUNTERS, (int(n) for n in counted), strict=True))
+                counters = session.read(session.process.counters)
+                return trace, look, counted(counters)
             wanted = min(max(chunks + 1, 3 * chunks // 2), lowered.most_chunks)
 
 

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from hw_targets.lava.chip import chip_of
 from hw_targets.lava.config import LavaConfig
+from hw_targets.lava.formats import sine_options
 from hw_targets.lava.synapses import integer_weights
 from oscsim.errors import LoweringError
 from oscsim.pair_terms import coupling, unmasked
@@ -68,7 +69,7 @@ def row_sum(matrix: Array, weight_bits: int) -> int:
 
 def _narrowest_payload(config: LavaConfig) -> int:
     """The narrowest payload whose sine alone leaves a promise that could reject something."""
-    interpolated, to_nearest = config.interpolation == "linear", config.rounding == "nearest"
+    interpolated, to_nearest = sine_options(config)
     for payload in PAYLOADS:
         epsilon = fixed_point_epsilon(
             64,

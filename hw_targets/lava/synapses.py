@@ -96,6 +96,13 @@ def integer_weights(matrix: Array, weight_bits: int) -> tuple[Integers, Array]:
     return unit * np.rint(matrix / (safe * unit)).astype(np.int64), scale
 
 
+def weight_unit(program: NetworkProgram, arithmetic: FixedPoint) -> Array:
+    """(M,) what one unit of weight is worth per own-clock step under an oscillator's integer gain."""
+    unit = np.ldexp(program.gain.astype(np.float64), -program.gain_shift) * float(arithmetic.amplitude)
+    # the sine's peak is one below a power of two
+    return unit * arithmetic.amplitude / (1 << (arithmetic.payload_bits - 1)) / arithmetic.step_lsb
+
+
 def _gains(exact: Array, config: Picked) -> tuple[Integers, int]:
     """Mantissas of the gains and their common right shift: the given one, or the finest that fits."""
     largest = np.abs(exact).max(initial=0.0)

@@ -98,6 +98,14 @@ $program_fields
     return max(check(states, sync, arrays), int(counted != COUNTED))
 
 
+def rounded(error, arrays) -> float:
+    """An error of a cosine, and what couplings this large and phases this far from zero round away."""
+    phases = (arrays[name] for name in ("given.theta", "given.phase_0") if name in arrays)
+    farthest = max((float(np.abs(one).max()) for one in phases), default=0.0)
+    scale = max(float(np.abs(arrays["given.coupling"]).max()), 1e-300)
+    return scale * (error + 2.0**-50 * farthest)
+
+
 $check
 
 if __name__ == "__main__":
@@ -109,11 +117,7 @@ _CHECK_EXACT = '''def check(states, sync, arrays) -> int:
     same = hashlib.sha256(states.astype("<i8").tobytes()).hexdigest() == STATES_SHA256
     error = float(np.abs(sync - arrays["sync"]).max())
     print(f"states: {states.size}, {'identical, bit by bit' if same else 'DIFFERENT'}")
-    # float64: what couplings this large and phases this far from zero round away
-    phases = (arrays[name] for name in ("given.theta", "given.phase_0") if name in arrays)
-    farthest = max((float(np.abs(one).max()) for one in phases), default=0.0)
-    scale = max(float(np.abs(arrays["given.coupling"]).max()), 1e-300)
-    allowed = scale * (1e-12 + 2.0**-50 * farthest)
+    allowed = rounded(1e-12, arrays)
     print(f"S: largest difference {error:.2g}, allowed {allowed:.2g} (its read-out is float64)")
     return 0 if same and error <= allowed else 1
 '''
@@ -123,11 +127,7 @@ _CHECK_CLOSE = '''def check(states, sync, arrays) -> int:
     same = hashlib.sha256(states.astype("<f8").tobytes()).hexdigest() == STATES_SHA256
     error = float(np.abs(sync - arrays["sync"]).max())
     print(f"states: {states.size}, {'identical, bit by bit' if same else 'not the same bits'}")
-    # float64: what couplings this large and phases this far from zero round away
-    phases = (arrays[name] for name in ("given.theta", "given.phase_0") if name in arrays)
-    farthest = max((float(np.abs(one).max()) for one in phases), default=0.0)
-    scale = max(float(np.abs(arrays["given.coupling"]).max()), 1e-300)
-    allowed = scale * (1e-9 + 2.0**-50 * farthest)
+    allowed = rounded(1e-9, arrays)
     print(f"S: largest difference {error:.2g}, allowed {allowed:.2g}")
     return 0 if error <= allowed else 1
 '''
