@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from oscsim.counts import Counts
 from oscsim.errors import ConfigError, TargetUnavailable
 from oscsim.io import canonical_json
 from oscsim.result import SyncResult
@@ -72,6 +73,14 @@ class Plan:
         """SHA-256 over the plan's content."""
         content = [self.target, self.spec_digest, [list(entry) for entry in self.entries]]
         return hashlib.sha256(canonical_json(content).encode()).hexdigest()
+
+    def counts(self) -> Counts:
+        """How often everything happens that costs energy: section ``counts``; needs no backend.
+
+        >>> Plan("none", "0" * 64, (("counts", {"neuron_updates": 12}),)).counts()["neuron_updates"]
+        12.0
+        """
+        return Counts(self["counts"])
 
     def __getitem__(self, section: str) -> dict[str, Any]:
         return dict(self.entries)[section]

@@ -1,0 +1,80 @@
+"""An energy as an interval: best value, median and 95 % of the draws."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from oscsim.energy.units import Quantity, magnitude
+
+# An interval this wide says less than an order of magnitude and a half: it is labelled, not hidden.
+UNINFORMATIVE = 30.0
+_TAIL = 2.5  # per cent left out at each end
+
+
+@dataclass(frozen=True)
+class Interval:
+    """What is known of an energy.
+
+    Parameters
+    ----------
+    value_j : from the best value of every constant; median_j, low_j, high_j : of the draws, J; low and high
+        leave 2.5 % out at either end.
+    """
+
+    value_j: float
+    median_j: float
+    low_j: float
+    high_j: float
+
+    @classmethod
+    def of(cls, nominal: Quantity, drawn: Quantity) -> "Interval":
+        """The interval of some draws.
+
+        Raises
+        ------
+        UnitError
+            not an energy: a term was forgotten or is of another kind.
+
+        >>> from oscsim.energy.units import quantity
+        >>> print(Interval.of(quantity(2.0, "pJ"), quantity([1.0, 2.0, 4.0], "pJ")))
+        2 pJ (1.05 to 3.9 pJ)
+        """
+        numbers = np.atleast_1d(magnitude(drawn, "J"))
+        low, middle, high = (float(n) for n in np.percentile(numbers, (_TAIL, 50.0, 100.0 - _TAIL)))
+        return cls(float(magnitude(nominal, "J")), middle, low, high)
+
+    @property
+    def width(self) -> float:
+        """High over low; 1 for a number without a range (also for 0 J)."""
+        return self.high_j / self.low_j if self.low_j > 0.0 else 1.0 if self.high_j == 0.0 else float("inf")
+
+    @property
+    def uninformative(self) -> bool:
+        """Whether the interval spans more than a factor of 30."""
+        return self.width > UNINFORMATIVE
+
+    def covers(self, energy_j: float) -> bool:
+        """Whether an energy lies inside, ends included (rounding of the last digit apart)."""
+        return self.low_j * (1.0 - 1e-12) <= energy_j <= self.high_j * (1.0 + 1e-12)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers in joules, and whether they say anything."""
+        return {
+            "value_j": self.value_j, "median_j": self.median_j, "low_j": self.low_j, "high_j": self.high_j,
+            "uninformative": self.uninformative,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        scale, prefix = _prefix(self.value_j or self.high_j)
+        value, low, high = (f"{x / scale:.3g}" for x in (self.value_j, self.low_j, self.high_j))
+        unit = f"{prefix}J"
+        text = f"{value} {unit}" if low == high == value else f"{value} {unit} ({low} to {high} {unit})"
+        return text + (", uninformative" if self.uninformative else "")
+
+
+def _prefix(size: float) -> tuple[float, str]:
+    """(1e-12, "p") for what is best written in pJ."""
+    prefixes = ((1e-18, "a"), (1e-15, "f"), (1e-12, "p"), (1e-9, "n"), (1e-6, "u"), (1e-3, "m"), (1.0, ""))
+    fitting = [entry for entry in prefixes if size >= 0.9995 * entry[0]]
+    return fitting[-1] if fitting else (1.0, "") if size == 0.0 else prefixes[0]
