@@ -150,7 +150,7 @@ def test_folder_that_is_a_file_is_refused_before_any_work(cli, checkpoint, tmp_p
     assert (tmp_path / "file").read_text() == "earlier"
 
 
-def test_failure_while_drawing_leaves_earlier_files(small_demo, tmp_path, monkeypatch):
+def test_failure_while_drawing_leaves_earlier_files(closed_forms, tmp_path, monkeypatch):
     (tmp_path / "demo").mkdir()
     for name in ("report.html", "result.json"):
         (tmp_path / "demo" / name).write_text("earlier")
@@ -160,7 +160,7 @@ def test_failure_while_drawing_leaves_earlier_files(small_demo, tmp_path, monkey
 
     monkeypatch.setattr(files, "render", broken)
     with pytest.raises(ZeroDivisionError):
-        small_demo()
+        files.write_demo(closed_forms, str(tmp_path / "demo"))
     assert [path.read_text() for path in sorted((tmp_path / "demo").iterdir())] == ["earlier", "earlier"]
 
 
@@ -187,8 +187,14 @@ def outcome(text):
     return sections.run(subject, [], get_target("circuit"), Silent())
 
 
-def test_demo_that_does_not_conform_says_so(tmp_path):
-    done = outcome("twenty characters ok")
+@pytest.fixture(scope="module")
+def closed_forms():
+    """Such a demo, for the tests that only read it."""
+    return outcome("twenty characters ok")
+
+
+def test_demo_that_does_not_conform_says_so(closed_forms, tmp_path):
+    done = closed_forms
     failed = sections.Trial("brian2", "failed", "it <broke>")
     section = replace(done.sections["pair"], trials=(failed,))
     done = replace(done, sections={**done.sections, "pair": section})
@@ -224,8 +230,8 @@ def test_cells_are_real_cells_settling_on_arcsin():
     np.testing.assert_allclose(alone, np.sqrt(np.maximum(1 - cells.ratio**2, 0)), atol=1e-9)
 
 
-def test_drawn_flow_ends_at_the_dashes():
-    ratios, (_, phases), recorded = settling_arrays(outcome("twenty characters ok"))
+def test_drawn_flow_ends_at_the_dashes(closed_forms):
+    ratios, (_, phases), recorded = settling_arrays(closed_forms)
     assert recorded == {}
     for ratio, end in zip(ratios[:3], phases[-1], strict=False):
         assert end == pytest.approx(np.arcsin(ratio), abs=1e-3)

@@ -115,7 +115,7 @@ def test_lowering_is_pure(target, dynamics):
 
 @pytest.mark.parametrize("target", target_names())
 def test_a_network_without_exact_answer_is_a_finding(target):
-    spec = layer(count=4, channels=1, spread=3.0, dynamics="network", seed=1)
+    spec = layer(count=3, channels=1, spread=6.0, dynamics="network", seed=1)
     reference = solve(spec)
     assert reference.status is SyncStatus.NO_LOCKED_STATE
     comparison = compare(run(target, spec), reference)
