@@ -1,0 +1,93 @@
+"""The neuromorphic program at energies of Loihi 1: a band of two sources, power laws, what is left out."""
+
+import numpy as np
+import pytest
+
+from oscsim.counts import Counts
+from oscsim.energy import EnergyError, Estimate, Refusal, load_constants
+from oscsim.energy.baselines import boundary_note, gpu_estimate, loihi_estimate
+from oscsim.energy.baselines.loihi import either
+from oscsim.energy.valuation import DRAWS, Draws, Nominal
+
+BOOK = load_constants()
+COUNTS = Counts(
+    {
+        "neuron_updates": 1e6, "synaptic_operations.dense": 2e6, "synaptic_operations.sparse": 3e6,
+        "spikes": 4e4, "messages": 5e4, "hops": 6e4, "sine_lookups": 4e6, "time_steps": 100.0,
+    }
+)  # fmt: skip
+
+
+def estimate(counts: Counts = COUNTS, **options: float) -> Estimate:
+    result = loihi_estimate(counts, BOOK, **options)
+    assert isinstance(result, Estimate), result
+    return result
+
+
+def value(name: str) -> float:
+    number = BOOK[name].value
+    assert number is not None
+    return number
+
+
+def test_the_best_value_is_the_fit_to_silicon() -> None:
+    hop = (value("loihi1_hop_east_west") + value("loihi1_hop_north_south")) / 2
+    expected = (
+        1e6 * (value("loihi1_soma_access") + value("loihi1_soma_update"))
+        + 2e6 * value("loihi1_synaptic_op")
+        + 3e6 * value("loihi1_synaptic_op_sparse")
+        + 4e4 * value("loihi1_spike_out")
+        + 5e4 * value("loihi1_axon_message")
+        + 6e4 * hop
+    )
+    assert estimate().total.value_j == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("event", [name for name in COUNTS if name not in ("sine_lookups", "time_steps")])
+def test_energy_is_proportional_to_events(event: str) -> None:
+    once = estimate(Counts({event: 7.0})).total
+    assert estimate(Counts({event: 21.0})).total.value_j == pytest.approx(3 * once.value_j, rel=1e-12)
+    assert once.low_j < once.value_j < once.high_j
+
+
+def test_the_band_reaches_from_one_source_to_the_other() -> None:
+    operations = estimate(Counts({"synaptic_operations.dense": 1.0})).total
+    fit, before = BOOK["loihi1_synaptic_op"], BOOK["loihi1_synaptic_op_presilicon"]
+    assert before.low is not None and fit.low is not None and fit.high is not None
+    assert before.low < operations.low_j < fit.low
+    assert value("loihi1_synaptic_op") < operations.high_j < fit.high
+    names = [constant.name for constant in estimate().items[0].constants]
+    assert "loihi1_neuron_update_active_presilicon" in names
+
+
+def test_half_of_the_draws_come_from_each_source() -> None:
+    price = either(lambda v: v("loihi1_soma_update"), "loihi1_neuron_update_active_presilicon")
+    drawn = price(Draws(BOOK)).to("J/update").magnitude
+    before = BOOK["loihi1_neuron_update_active_presilicon"]
+    assert before.low is not None
+    assert np.count_nonzero(drawn >= before.low) == DRAWS // 2
+    assert price(Nominal(BOOK)).to("J/update").magnitude == value("loihi1_soma_update")
+
+
+def test_it_is_inherited_and_says_what_is_missing() -> None:
+    result = estimate(accuracy=0.0078, asked=0.001)
+    assert result.kind == "inherited" and result.boundary == "cores, dynamic" and result.accuracy == 0.0078
+    left_out = dict(result.left_out)
+    assert {"sine_lookups", "time_steps", "read-out", "row normalisation and values"} == set(left_out)
+    notes = "; ".join(result.notes)
+    assert "no public energy per event of Loihi 2" in notes and "not scaled" in notes
+    assert "promises 0.0078, asked 0.001" in notes
+    assert "less accurate" not in "; ".join(estimate(accuracy=0.001, asked=0.01).notes)
+    assert not any("loihi2" in name for name in result.constants)
+
+
+def test_nothing_costs_nothing_by_accident() -> None:
+    with pytest.raises(EnergyError, match="oscillator_cycles"):
+        loihi_estimate(Counts({"oscillator_cycles": 1.0}), BOOK)
+
+
+def test_unlike_boundaries_are_said() -> None:
+    gpu = gpu_estimate(Counts({"bytes.hbm": 1e6}), BOOK)
+    note = boundary_note([gpu, estimate(), Refusal("digital", "no constants")])
+    assert "cores, dynamic" in note and "only H200 GPU, best case includes a whole board" in note
+    assert boundary_note([estimate(), estimate()]) == "Every row includes the same: cores, dynamic."
