@@ -1,0 +1,98 @@
+"""One comparison of a published number with what the model predicts for it."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from oscsim.energy.interval import UNINFORMATIVE, Interval
+
+Role = Literal["calibration", "independent", "extrapolation", "repeated"]
+ROLES: dict[Role, str] = {
+    "calibration": "used in a fit; shown with what the fit to the others says, or as its own replay",
+    "independent": "never used in a fit",
+    "extrapolation": "outside the technology that was fitted; counts for nothing",
+    "repeated": "published power times settling time: no new evidence; counts for nothing",
+}
+# quantity -> (unit, words)
+QUANTITIES: dict[str, tuple[str, str]] = {
+    "ring_cycle_energy": ("J", "ring oscillator, energy of one cycle"),
+    "ring_phase_noise": ("dBc/Hz", "ring oscillator, phase noise at 1 MHz"),
+    "chip_power": ("W", "chip of coupled oscillators, power"),
+    "chip_energy_per_solution": ("J", "chip of coupled oscillators, energy per solution"),
+}
+_DECIBEL = "dBc/Hz"
+NOTHING = "nothing to compare"
+
+
+@dataclass(frozen=True)
+class Range:
+    """A predicted interval in the unit of its quantity: 95 %, or what a note says."""
+
+    low: float
+    median: float
+    high: float
+
+    @classmethod
+    def of(cls, interval: Interval) -> "Range":
+        """Low, median and high of an energy, in J (or of the energy of one second, in W)."""
+        return cls(interval.low_j, interval.median_j, interval.high_j)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was predicted and what was published for one quantity of one device.
+
+    Parameters
+    ----------
+    predicted : None where it cannot be; ``reason`` then says why. published : None where nobody published it.
+    role : what a comparison is worth, see ``ROLES``. notes : what the prediction rests on.
+    """
+
+    device: str
+    quantity: str
+    predicted: Range | None
+    published: float | None
+    role: Role
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """Unit of prediction and published value."""
+        return QUANTITIES[self.quantity][0]
+
+    @property
+    def compared(self) -> bool:
+        """Whether there are two numbers."""
+        return self.predicted is not None and self.published is not None
+
+    @property
+    def ratio(self) -> float | None:
+        """Predicted median over published value; of powers, also where both are in dB."""
+        if self.predicted is None or self.published is None:
+            return None
+        return _over(self.predicted.median, self.published, self.unit)
+
+    @property
+    def covered(self) -> bool | None:
+        """Whether the interval holds the published value; None without a comparison."""
+        if self.predicted is None or self.published is None:
+            return None
+        return self.predicted.low <= self.published <= self.predicted.high
+
+    @property
+    def uninformative(self) -> bool:
+        """Whether the interval spans more than a factor of 30: covering is then easy."""
+        if self.predicted is None:
+            return False
+        return _over(self.predicted.high, self.predicted.low, self.unit) > UNINFORMATIVE
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers, with unit, ratio and whether the interval covers."""
+        return {
+            **asdict(self), "unit": self.unit, "ratio": self.ratio, "covered": self.covered,
+            "uninformative": self.uninformative,
+        }  # fmt: skip
+
+
+def _over(number: float, other: float, unit: str) -> float:
+    return 10.0 ** ((number - other) / 10.0) if unit == _DECIBEL else number / other
