@@ -1,0 +1,151 @@
+"""The least energy at which phase noise leaves a read-out as accurate as it has to be."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from oscsim.counts import Counts
+from oscsim.energy.constants import Book, Constant
+from oscsim.energy.estimate import EnergyError
+from oscsim.energy.hardware import OscillatorHardware
+from oscsim.energy.interval import Interval
+from oscsim.energy.noise import lc, ring, thermodynamic
+from oscsim.energy.noise.locked import LARGEST_CORRECTION, Reference, allowed_diffusion, linear_error
+from oscsim.energy.units import Quantity, quantity
+from oscsim.energy.valuation import Draws, Nominal, Valuation
+
+_CRITERION = (
+    "one read-out, not averaged, of the slowest compared locked cell has a standard deviation "
+    "of {deviation:.3g} rad"
+)
+_SOURCE = {
+    "ring": "white noise of a single-ended CMOS ring [HAJIMIRI]; flicker noise comes on top",
+    "lc": "Leeson's formula [LEESON]; flicker noise comes on top",
+    "relaxation": "the thermodynamic bound of any overdamped clock [BARATO], the only floor with a source: "
+    "nothing built comes near it",
+}
+
+
+class Scheduled(Protocol):
+    """What the floor asks of a schedule: how long everything runs, and how slowly a locked phase returns."""
+
+    @property
+    def counts(self) -> Counts: ...
+    @property
+    def slowest_rate(self) -> float: ...
+    @property
+    def carrier_hz(self) -> float: ...
+    @property
+    def accuracy(self) -> float: ...
+    @property
+    def dynamics(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """The floor of the oscillators of one layer, from the supply; couplers and read-out are not in it.
+
+    Parameters
+    ----------
+    energy : all oscillators and cycles; None where there is no locked cell to spoil. cycle_energy : of one
+        oscillator and one carrier cycle. variance : of the phase that the floor stands for, rad^2.
+    valid : whether there is a floor. constants : behind it. notes : criterion, assumptions, limits.
+    """
+
+    energy: Interval | None
+    cycle_energy: Interval | None
+    variance: float
+    valid: bool
+    constants: tuple[Constant, ...]
+    notes: tuple[str, ...]
+
+    def deviation(self, cycle_energy_j: float) -> float:
+        """Standard deviation of the read-out, rad, if a cycle takes this energy: ``(floor/energy)^(1/2)``.
+
+        Beyond about 0.3 rad read "it slips": the linear formula has ended.
+        """
+        if self.cycle_energy is None:
+            raise EnergyError("noise floor: no locked cell is compared, so no read-out has a deviation")
+        return math.sqrt(self.variance * self.cycle_energy.value_j / cycle_energy_j)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything above as plain JSON."""
+        return {
+            "energy": None if self.energy is None else self.energy.to_json(),
+            "cycle_energy": None if self.cycle_energy is None else self.cycle_energy.to_json(),
+            "variance_rad2": self.variance,
+            "valid": self.valid,
+            "constants": [{"name": c.name, "citation": c.citation, "how": c.how} for c in self.constants],
+            "notes": list(self.notes),
+        }
+
+
+def noise_floor(hardware: OscillatorHardware, schedule: Scheduled, book: Book) -> NoiseFloor:
+    """The energy at which the phase of the slowest compared locked cell is as uncertain as S may be wrong.
+
+    ``E_cycle = C kT f0/kappa^2`` with the largest kappa^2 that keeps the locked variance at accuracy^2
+    (:mod:`oscsim.energy.noise.locked`; C by family, E sigma^2 = C n^2 kT); ``dS = J sin(psi) dpsi``, so S is
+    then at least that certain. Near the edge a cell slips before: the variance is kept where the formula
+    holds for cells up to ``edge_band`` from the edge.
+
+    Parameters
+    ----------
+    schedule : with counts of "oscillator_cycles", slowest_rate (1/s), carrier_hz, accuracy, dynamics.
+
+    Raises
+    ------
+    ConstantError
+        a constant that may not be used.
+    """
+    ratio = 1.0 - hardware.edge_band
+    limit = LARGEST_CORRECTION / linear_error(1.0, ratio)
+    variance = min(schedule.accuracy**2, limit)
+    notes = [_CRITERION.format(deviation=math.sqrt(variance)), _SOURCE[hardware.family]]
+    if variance == limit:
+        notes.append(f"a larger deviation, as accuracy {schedule.accuracy:g} allows, would let cells slip")
+    if not 0.0 < schedule.slowest_rate < math.inf:
+        notes.append("no locked cell is compared: phase noise has nothing to spoil, and there is no floor")
+        return NoiseFloor(None, None, variance, False, (), tuple(notes))
+    reference = _reference(hardware, schedule.dynamics)
+    notes.append(_REFERENCE[reference])
+    rate, carrier = quantity(schedule.slowest_rate, "1/s"), quantity(schedule.carrier_hz, "Hz")
+    diffusion = allowed_diffusion(variance, rate, reference)
+    known = _chosen(hardware, book)
+    nominal, drawn = Nominal(known), Draws(known)
+
+    def of_cycle(v: Valuation) -> Quantity:
+        return (cost(hardware.family, v) * v("boltzmann") * v("temperature") * carrier / diffusion).to("J")
+
+    best, sampled = of_cycle(nominal), of_cycle(drawn)
+    used, cycles = tuple(nominal.used.values()), schedule.counts.total("oscillator_cycles")
+    scale = float(thermodynamic.erasures(Nominal(known), best).magnitude)
+    notes.append(f"for scale only: a cycle at the floor is {scale:.3g} times kT ln 2 [LANDAUER]")
+    total = Interval.of(cycles * best, cycles * sampled)
+    return NoiseFloor(total, Interval.of(best, sampled), variance, True, used, tuple(notes))
+
+
+_REFERENCE = {
+    "clean": "kappa^2/(2 lambda): what the oscillators lock to is taken as free of noise, at no cost",
+    "independent": "kappa^2/lambda: both sides are oscillators with noise of their own",
+}
+
+
+def cost(family: str, v: Valuation) -> Quantity:
+    """Dimensionless E sigma^2 / (n^2 kT) of a family's free-running oscillator."""
+    if family == "ring":
+        return ring.cost(v)
+    return lc.cost(v) if family == "lc" else thermodynamic.cost(family)
+
+
+def _reference(hardware: OscillatorHardware, dynamics: str) -> Reference:
+    """Networks: of all differences, the slowest mode has at most kappa^2/lambda."""
+    clean = dynamics == "clamped" or (dynamics == "pair" and hardware.cell == "injection")
+    return "clean" if clean else "independent"
+
+
+def _chosen(hardware: OscillatorHardware, book: Book) -> Book:
+    book = book.chosen("temperature", hardware.temperature_k, "K", "--temperature")
+    quality = hardware.quality_factor
+    if quality is not None:
+        book = book.chosen("tank_quality_factor", quality, "dimensionless", "--quality-factor")
+    return book

@@ -1,0 +1,41 @@
+"""Whether an estimate lies above what phase noise allows, in words."""
+
+from typing import Literal
+
+from oscsim.energy.estimate import Estimate
+from oscsim.energy.interval import Interval
+from oscsim.energy.noise.floor import NoiseFloor
+
+Position = Literal["below", "straddles", "above", "no floor"]
+
+
+def position(energy: Interval, floor: NoiseFloor) -> Position:
+    """Where the 95 % interval of an energy lies relative to that of the floor."""
+    if floor.energy is None:
+        return "no floor"
+    if energy.high_j < floor.energy.low_j:
+        return "below"
+    return "above" if energy.low_j > floor.energy.high_j else "straddles"
+
+
+def oscillator_energy(estimate: Estimate) -> Interval:
+    """What the oscillators alone take of an estimate, as the floor has them alone; else its total."""
+    return next((item.interval for item in estimate.items if item.name == "oscillators"), estimate.total)
+
+
+def verdict(estimate: Estimate, floor: NoiseFloor) -> str:
+    """One sentence for the notes of an estimate; loud where it promises more than noise allows."""
+    energy = oscillator_energy(estimate)
+    where = position(energy, floor)
+    if floor.energy is None:
+        return f"{estimate.name}: no noise floor ({floor.notes[-1]})"
+    numbers = f"oscillators {energy}, floor {floor.energy}"
+    if where == "above":
+        return f"{estimate.name}: above the noise floor ({numbers})"
+    if where == "straddles":
+        return f"{estimate.name}: straddles the noise floor, so noise may spoil the read-out ({numbers})"
+    times = (floor.energy.value_j / energy.value_j) ** 0.5 if energy.value_j > 0.0 else float("inf")
+    return (
+        f"{estimate.name}: BELOW THE NOISE FLOOR: at this energy the read-out is about {times:.2g} times "
+        f"less certain than accuracy asks for, and the estimate is not attainable by one read-out ({numbers})"
+    )
