@@ -1,0 +1,118 @@
+"""Technology scaling: one named rule between published nodes, refused outside [DENNARD] [NEUROSIM].
+
+Switching energy goes as gate capacitance times supply squared. Gate capacitance per width and supply are
+interpolated between the planar nodes of one source, widths go with the node. FinFET nodes have numbers per
+fin: they are used at exactly these nodes, never interpolated. A 250 nm ring comes from its own fit.
+"""
+
+import math
+
+import numpy as np
+
+from oscsim.energy.constants import ConstantError
+from oscsim.energy.units import Quantity, magnitude, quantity
+from oscsim.energy.valuation import Valuation
+
+RULE = "gate capacitance per width times supply squared"
+PLANAR_NM = (65.0, 45.0, 32.0, 22.0)
+FIN_NM = (14.0, 7.0)
+_RING_FIT_NM = 250.0
+_TRANSISTORS = 2  # n and p of an inverter
+
+
+def gate_capacitance(node_nm: float, v: Valuation) -> Quantity:
+    """Gate and fringe capacitance per transistor width, F/um.
+
+    Planar nodes: between neighbouring published nodes a straight line in logarithms. FinFET nodes:
+    capacitance of a fin over its effective width (twice its height plus its thickness).
+
+    Raises
+    ------
+    ConstantError
+        a node outside the rule: names the rule, its range, and what to do.
+
+    >>> from oscsim.energy import load_constants
+    >>> from oscsim.energy.valuation import Nominal
+    >>> v = Nominal(load_constants())
+    >>> [round(float(magnitude(gate_capacitance(node, v), "fF/um")), 2) for node in (65, 28, 14)]
+    [1.11, 0.89, 1.13]
+    """
+    if node_nm in FIN_NM:
+        return v(f"gate_cap_per_fin_{node_nm:g}nm") / v(f"fin_width_{node_nm:g}nm")
+    return _interpolated("gate_cap_per_width", node_nm, "farad/micrometer", v)
+
+
+def supply_voltage(node_nm: float, v: Valuation) -> Quantity:
+    """Nominal supply of a node, V: published, or between neighbouring published planar nodes."""
+    if node_nm in FIN_NM or node_nm == _RING_FIT_NM:
+        return v(f"supply_{node_nm:g}nm")
+    return _interpolated("supply", node_nm, "volt", v)
+
+
+def width_factor(from_nm: float, to_nm: float) -> float:
+    """``to/from``: transistor widths of the same circuit go with the node [DENNARD]; planar nodes only.
+
+    >>> width_factor(65, 32.5)
+    0.5
+    """
+    for node_nm in (from_nm, to_nm):
+        _neighbours(node_nm)
+    return to_nm / from_nm
+
+
+def fin_stage_width(node_nm: float, v: Valuation) -> Quantity:
+    """Effective n plus p width of an inverter in a FinFET node, um: fins of both devices."""
+    if node_nm not in FIN_NM:
+        raise _refusal(node_nm)
+    fins = v(f"fins_per_device_{node_nm:g}nm")
+    return _TRANSISTORS * fins * v(f"fin_width_{node_nm:g}nm")
+
+
+def energy_factor(from_nm: float, to_nm: float, v: Valuation) -> Quantity:
+    """Switching energy of the same circuit in another planar node, each at its nominal supply.
+
+    ``(W' c' V'^2)/(W c V^2)`` with widths in proportion to the node. Between a planar and a FinFET node there
+    is no such factor: how many fins replace a width is a choice of the circuit.
+
+    >>> from oscsim.energy import load_constants
+    >>> from oscsim.energy.valuation import Nominal
+    >>> round(float(magnitude(energy_factor(65, 32, Nominal(load_constants())), "")), 3)
+    0.273
+    """
+    capacitance = gate_capacitance(to_nm, v) / gate_capacitance(from_nm, v)
+    supplies = supply_voltage(to_nm, v) / supply_voltage(from_nm, v)
+    return width_factor(from_nm, to_nm) * (capacitance * supplies**2).to("")
+
+
+def _interpolated(name: str, node_nm: float, unit: str, v: Valuation) -> Quantity:
+    """A constant of the planar nodes at a node between them: straight line in logarithms."""
+    below, above = _neighbours(node_nm)
+    low = magnitude(v(f"{name}_{below:g}nm"), unit)
+    if below == above:
+        return quantity(low, unit)
+    high = magnitude(v(f"{name}_{above:g}nm"), unit)
+    share = math.log(node_nm / below) / math.log(above / below)
+    return quantity(np.asarray(low) ** (1.0 - share) * np.asarray(high) ** share, unit)
+
+
+def _neighbours(node_nm: float) -> tuple[float, float]:
+    """The published planar nodes around a node, equal where it is one of them."""
+    if not PLANAR_NM[-1] <= node_nm <= PLANAR_NM[0]:
+        raise _refusal(node_nm)
+    below = max(node for node in PLANAR_NM if node <= node_nm)
+    above = min(node for node in PLANAR_NM if node >= node_nm)
+    return below, above
+
+
+def _refusal(node_nm: float) -> ConstantError:
+    fins = " and ".join(f"{node:g}" for node in sorted(FIN_NM, reverse=True))
+    if node_nm in FIN_NM:
+        advice = f"{node_nm:g} nm has numbers per fin: give widths in fins, or take a planar node"
+    elif node_nm == _RING_FIT_NM:
+        advice = "250 nm is known from its own fit to fabricated rings only: it carries over to no other node"
+    else:
+        advice = "take a node inside, or bring constants of that node in a file of your own"
+    return ConstantError(
+        f"scaling rule '{RULE}': given {node_nm:g} nm, it holds from {PLANAR_NM[-1]:g} to "
+        f"{PLANAR_NM[0]:g} nm (planar), and per fin at exactly {fins} nm; {advice}"
+    )
