@@ -106,10 +106,10 @@ def _ring(row: dict[str, str]) -> PublishedRing:
 
 Regressors = Callable[[PublishedRing], tuple[float, ...]]
 
-# What kappa C of a stage may be made of, with at most 2 parameters. "width + fixed" was chosen: gate and drain
-# grow with width, wiring does not, and both coefficients come out positive. The others are kept for the table
-# in docs/energy.md. The choice was made with the 2 um rings in view: "W/L" leaves smaller errors, but is off
-# by a factor of 10 there; "width + area" has a negative coefficient. So the 2 um rings are no validation.
+# What kappa C of a stage may be made of, with at most 2 parameters. "width + fixed" was chosen: gate and
+# drain grow with width, wiring does not, and both coefficients come out positive. The others are kept for the
+# table in docs/energy.md. The choice was made with the 2 um rings in view: "W/L" leaves smaller errors, but
+# is off by a factor of 10 there; "width + gate area" has a negative coefficient. So they are no validation.
 CANDIDATES: dict[str, Regressors] = {
     "width + fixed": lambda ring: (ring.width_um, 1.0),
     "width": lambda ring: (ring.width_um,),
@@ -188,7 +188,8 @@ def _without(rings: list[PublishedRing], left_out: PublishedRing) -> list[Publis
 
 def _least_squares(form: Regressors, rings: list[PublishedRing]) -> Array:
     relative = np.array([np.array(form(ring)) * _FEMTO / ring.stage_capacitance_f for ring in rings])
-    return np.linalg.lstsq(relative, np.ones(len(rings)), rcond=None)[0] * _FEMTO
+    found = np.linalg.lstsq(relative, np.ones(len(rings)), rcond=None)[0]
+    return np.asarray(found * _FEMTO, np.float64)
 
 
 def _residual(form: Regressors, parameters: Array, ring: PublishedRing) -> Residual:
