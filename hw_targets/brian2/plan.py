@@ -6,6 +6,7 @@ import numpy as np
 
 from hw_targets.brian2.clamped_lowering import ClampedLowering, lower_clamped
 from hw_targets.brian2.config import Brian2Config
+from hw_targets.brian2.counts import layer_counts
 from hw_targets.brian2.network_lowering import NetworkLowering, lower_network
 from hw_targets.brian2.pair_lowering import PairLowering, lower_pair
 from oscsim.io import jsonable_float
@@ -32,6 +33,7 @@ def lower_layer(spec: PhaseLayerSpec, config: Brian2Config) -> tuple[Plan, Lower
         ("config", config.model_dump()),
         ("integrator", {"method": "rk4", "order": 4, "codegen": "numpy", "number_format": "float64"}),
         *lowered.sections(),
+        ("counts", layer_counts(spec, lowered).entry),
         ("accuracy", {name: getattr(accuracy, name) for name in accuracy.__dataclass_fields__}),
     )
     return Plan("brian2", spec.digest, tuple((name, tidy(part)) for name, part in entries)), lowered

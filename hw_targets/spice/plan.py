@@ -14,6 +14,7 @@ from hw_targets.spice.transistor_table import transistor_components, transistor_
 from hw_targets.spice.transistors import Transistors
 from oscsim.circuits.cells import census
 from oscsim.circuits.components import amplitude_v, component_table
+from oscsim.circuits.events import circuit_counts
 from oscsim.io import jsonable_float
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import Plan, Row
@@ -41,6 +42,7 @@ def lower_layer(spec: PhaseLayerSpec, config: SpiceConfig) -> tuple[Plan, Lowere
         ("simulation", _simulation(lowered, jobs)),
         ("exported", _exported(lowered)),
         ("netlists", _netlists(spec, lowered, jobs)),
+        ("counts", circuit_counts(lowered.circuit, lowered.carrier_hz, lowered.end).entry),
         ("accuracy", {name: getattr(accuracy, name) for name in accuracy.__dataclass_fields__}),
     )
     return Plan("spice", spec.digest, tuple((name, _tidy(part)) for name, part in entries)), lowered

@@ -6,14 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oscsim import pair_terms
+from oscsim.circuits.events import MEAN_WALK, Events
 from oscsim.counts import Counts
 from oscsim.energy.settling import Settling
 from oscsim.spec import PhaseLayerSpec
 
 Array = NDArray[np.float64]
-
-# Mean distance of two random places on a square of unit side, walked along the axes: 1/3 for each axis.
-_MEAN_WALK = 2.0 / 3.0
 
 
 def array_counts(
@@ -38,59 +36,49 @@ def array_counts(
     running : carrier cycles of each entry of ``found``. bits : of couplers and tuning, of the read-out.
         Where oscillators are switched off one by one, ``array_seconds`` is their mean.
     """
-    of_dynamics = {"pair": _pair, "network": _network, "clamped": _clamped}[spec.dynamics]
-    built, read, started, cycles, spans = of_dynamics(spec, cell, found, running)
-    oscillators, couplers = built
-    oscillator_cycles, coupling_cycles = cycles
     coupling_bits, readout_bits = bits
-    numbers = {
-        "oscillators": oscillators,
-        "oscillator_cycles": oscillator_cycles,
-        f"couplers.{coupling_bits}": couplers,
-        f"coupling_cycles.{coupling_bits}": coupling_cycles,
-        "wire_spans": couplers * spans,
-        "wire_span_cycles": coupling_cycles * spans,
-        "array_seconds": oscillator_cycles / max(oscillators, 1.0) / carrier_hz,
-        f"programming_writes.{coupling_bits}": oscillators + couplers,
-        f"phase_conversions.{readout_bits}": read,
-        f"dac_conversions.{readout_bits}": started,
-    }
-    return Counts({name: float(number) for name, number in numbers.items()})
+    if spec.dynamics == "pair":
+        events = _pair(spec, cell, found, running)
+    else:
+        events = (_network if spec.dynamics == "network" else _clamped)(spec, found, running)
+    return events.counts(carrier_hz, coupling_bits, coupling_bits, readout_bits)
 
 
-Parts = tuple[tuple[float, float], float, float, tuple[float, float], float]
-
-
-def _pair(spec: PhaseLayerSpec, cell: str, found: Settling, running: Array) -> Parts:
+def _pair(spec: PhaseLayerSpec, cell: str, found: Settling, running: Array) -> Events:
     cells, per_cell = float(found.built.sum()), 2.0 if cell == "mutual" else 1.0
     coupled = found.built & (pair_terms.coupling(spec) != 0.0)
-    started = cells if spec.psi_0 is not None else 0.0
-    cycles = (per_cell * float(running.sum()), float(running[coupled].sum()))
-    return (per_cell * cells, float(coupled.sum())), cells, started, cycles, 1.0
+    couplers, coupling_cycles = float(coupled.sum()), float(running[coupled].sum())
+    starts = cells if spec.psi_0 is not None else 0.0
+    return Events(
+        per_cell * cells, per_cell * float(running.sum()), couplers, coupling_cycles,
+        couplers, coupling_cycles, starts, cells,
+    )  # fmt: skip
 
 
-def _network(spec: PhaseLayerSpec, cell: str, found: Settling, running: Array) -> Parts:
-    del cell
+def _network(spec: PhaseLayerSpec, found: Settling, running: Array) -> Events:
     count, others = int(spec.valid.sum()), ~np.eye(spec.n_oscillators, dtype=bool)
     allowed = pair_terms.unmasked(spec) & others
-    couplers = (allowed & (pair_terms.coupling(spec) != 0.0)).sum(axis=(1, 2)).astype(float)  # (H,)
-    oscillators = float(count * running.size)
+    per_channel = (allowed & (pair_terms.coupling(spec) != 0.0)).sum(axis=(1, 2)).astype(float)  # (H,)
+    couplers, coupling_cycles = (
+        float(per_channel.sum()) * spec.n_channels,
+        float(per_channel @ running.sum(1)),
+    )
+    oscillators, walk = float(count * running.size), MEAN_WALK * math.sqrt(count)
     pairs = float(np.triu(allowed | allowed.T).sum())
-    read = float(np.where(found.locked, count, max(pairs, float(count))).sum())
-    cycles = (float(count * running.sum()), float((couplers[:, None] * running).sum()))
-    built = (oscillators, float(couplers.sum()) * spec.n_channels)
-    return built, read, oscillators, cycles, _MEAN_WALK * math.sqrt(count)
+    reads = float(np.where(found.locked, count, max(pairs, float(count))).sum())
+    return Events(
+        oscillators, float(count * running.sum()), couplers, coupling_cycles,
+        couplers * walk, coupling_cycles * walk, oscillators, reads,
+    )  # fmt: skip
 
 
-def _clamped(spec: PhaseLayerSpec, cell: str, found: Settling, running: Array) -> Parts:
+def _clamped(spec: PhaseLayerSpec, found: Settling, running: Array) -> Events:
     """Held oscillators run until the slowest free one is read; a coupler as long as what it drives."""
-    del cell
     allowed = pair_terms.unmasked(spec) & (pair_terms.coupling(spec) != 0.0)
     per_row = allowed.sum(axis=2).astype(float)[:, :, None]  # (H, N, 1) couplers into each free oscillator
-    free, count = float(found.built.sum()), int(spec.valid.sum())
-    cycles = (
-        float(running.sum()) + free * float(running.max()),
-        float((per_row * running).sum()),
-    )
-    built = (2.0 * free, float(per_row.sum()) * spec.n_channels)
-    return built, free, 2.0 * free, cycles, _MEAN_WALK * math.sqrt(2 * count)
+    free, walk = float(found.built.sum()), MEAN_WALK * math.sqrt(2 * int(spec.valid.sum()))
+    couplers, coupling_cycles = float(per_row.sum()) * spec.n_channels, float((per_row * running).sum())
+    return Events(
+        2.0 * free, float(running.sum()) + free * float(running.max()), couplers, coupling_cycles,
+        couplers * walk, coupling_cycles * walk, 2.0 * free, free,
+    )  # fmt: skip

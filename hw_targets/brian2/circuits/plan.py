@@ -11,6 +11,7 @@ from hw_targets.brian2.plan import layer_section, tidy
 from oscsim.circuits import timing
 from oscsim.circuits.cells import census
 from oscsim.circuits.components import amplitude_v, component_table
+from oscsim.circuits.events import circuit_counts
 from oscsim.circuits.promise import floor
 from oscsim.io import jsonable_float
 from oscsim.spec import PhaseLayerSpec
@@ -36,6 +37,7 @@ def lower_layer(spec: PhaseLayerSpec, config: CircuitConfig) -> tuple[Plan, Circ
         ("integrator", _integrator(lowered)),
         ("classes", {f"class_{part.number}": _class(lowered, part) for part in lowered.classes}),
         ("arrays", _arrays(lowered)),
+        ("counts", circuit_counts(lowered.circuit, lowered.carrier_hz, lowered.end).entry),
         ("accuracy", {name: getattr(accuracy, name) for name in accuracy.__dataclass_fields__}),
     )
     return Plan("circuit", spec.digest, tuple((name, tidy(part)) for name, part in entries)), lowered
