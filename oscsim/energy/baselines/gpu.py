@@ -6,7 +6,7 @@ import numpy as np
 
 from oscsim.counts import Counts
 from oscsim.energy.baselines.boundary import BOARD
-from oscsim.energy.baselines.refusal import estimate_or_list, unusable
+from oscsim.energy.baselines.pricing import estimate_or_list, unusable
 from oscsim.energy.constants import Book
 from oscsim.energy.estimate import EnergyError, Estimate, Refusal, Scope, Term
 from oscsim.energy.units import Quantity, magnitude, quantity
