@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_targets.triton.config import TritonConfig
+from hw_targets.triton.counts import attention_counts
 from hw_targets.triton.frequency_grid import frequency_grid
 from hw_targets.triton.ops.tile_shape import tile_shape
 from hw_targets.triton.plan import Lowered, accuracy_entry, layer_entry
@@ -87,6 +88,7 @@ def _plan(
         "order_parameters_per_head": arrays["order_parameter"].shape[2],
     }
     inputs = {name: fingerprint(arrays[name]) for name in ("omega", "values", "valid")}
+    work = attention_work(spec, tile, config.precision, width)
     return Plan(
         target="triton",
         spec_digest=spec.digest,
@@ -95,7 +97,8 @@ def _plan(
             ("device", {"asked": config.device}),
             ("op", {"name": "ssa_attention", "tile": list(tile), "mask": spec.mask}),
             ("numbers", numbers),
-            ("work", attention_work(spec, tile, config.precision, width)),
+            ("work", work),
+            ("counts", attention_counts(spec, work, tile, config.precision, width).entry),
             ("accuracy", accuracy_entry(accuracy)),
             ("inputs", inputs),
         ),

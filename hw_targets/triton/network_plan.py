@@ -1,11 +1,14 @@
 """Lowering of the network law: one program holds the whole network of a head."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hw_targets.triton.config import TritonConfig
+from hw_targets.triton.counts import network_counts
 from hw_targets.triton.plan import (
     Launch,
     Lowered,
@@ -19,7 +22,7 @@ from oscsim.pair_terms import coupling, network_matrix
 from oscsim.phase import wrap
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import Plan
-from oscsim.tolerance import FLOAT32_EPSILON, Accuracy
+from oscsim.tolerance import FLOAT32_EPSILON, FLOAT32_SETTLE_RESIDUAL, Accuracy
 
 Array = NDArray[np.float64]
 
@@ -63,8 +66,11 @@ def lower_network(spec: PhaseLayerSpec, config: TritonConfig) -> Lowered:
     )
     scales = {"row_rate": row_rate / fastest, "time_unit": 1.0 / fastest[:, 0, 0]}
     accuracy = Accuracy(FLOAT32_EPSILON, averaging_error=config.average_tolerance)
-    plan = _plan(spec, config, launch, scales, accuracy)
     buffers = {"velocity": ((spec.n_heads, count, width), "float32")}
+    needed = _predicted_steps(matrix / fastest, np.abs(frequency) / fastest, config)
+    plan = _plan(spec, config, launch, scales, accuracy, needed)
+    counts = network_counts(plan["work"], _taken(needed, plan["steps"]), arrays, buffers)
+    plan = replace(plan, entries=(*plan.entries, ("counts", counts.entry)))
     return Lowered(plan, arrays, buffers, (launch,), accuracy, scales)
 
 
@@ -85,12 +91,39 @@ def _padded(array: NDArray[Any], rows: int, columns: int) -> NDArray[np.float32]
     return padded
 
 
+def _predicted_steps(matrix: Array, frequency: Array, config: TritonConfig) -> list[int]:
+    """Steps of every head until rest, by the mean field of its weakest row; the most there are where an
+    oscillator is too far off to be held: how long its average takes only the run can tell.
+    """
+    pull = np.abs(matrix * ~np.eye(matrix.shape[1], dtype=bool)).sum(axis=2)  # (H, N)
+    held = (frequency <= pull[:, :, None]).all(axis=(1, 2))
+    weakest = np.where(pull > 0.0, pull, np.inf).min(axis=1)
+    time = np.where(np.isfinite(weakest), np.log(1.0 / FLOAT32_SETTLE_RESIDUAL) / weakest, 0.0)
+    # nine digits: the last bit of a logarithm depends on the processor, the plan must not
+    steps = np.ceil(np.round(np.minimum(time / config.step, config.max_steps), 9))
+    return [int(count) for count in np.where(held, steps, config.max_steps)]
+
+
+def _taken(needed: list[int], steps: Mapping[str, Any]) -> list[tuple[int, int]]:
+    """Steps and launches after which run_heads looks late enough."""
+    ends = []
+    for least in needed:
+        taken = launches = 0
+        while launches == 0 or taken < min(least, steps["most"]):
+            longer = max(int(taken * (steps["growth"] - 1.0)), steps["first"])
+            taken += min(longer, steps["kept"], steps["most"] - taken)
+            launches += 1
+        ends.append((taken, launches))
+    return ends
+
+
 def _plan(
     spec: PhaseLayerSpec,
     config: TritonConfig,
     launch: Launch,
     scales: dict[str, Array],
     accuracy: Accuracy,
+    needed: list[int],
 ) -> Plan:
     count, width = launch.constants["COUNT"], launch.constants["WIDTH"]
     per_step = spec.n_heads * count * width
@@ -99,6 +132,7 @@ def _plan(
         "growth": 1.5,
         "kept": max(FIRST_STEPS, min(config.max_steps, _LARGEST_SAMPLES // (4 * per_step))),
         "most": config.max_steps,
+        "predicted": needed,
     }
     numbers = {
         "format": "float32, phases with a second float32 for what rounding takes",

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_targets.triton.config import TritonConfig
+from hw_targets.triton.counts import tile_counts
 from hw_targets.triton.frequency_grid import FINEST_EXPONENT, FrequencyGrid, frequency_grid
 from hw_targets.triton.plan import (
     Launch,
@@ -62,7 +63,7 @@ def lower_tiles(spec: PhaseLayerSpec, config: TritonConfig) -> Lowered:
             del arrays["matrix"]
             buffers["matrix"] = (cells, "float32")
     scales = {"row": row_scale, "value": value_scale}
-    plan = _plan(spec, config, grid, launches, arrays)
+    plan = _plan(spec, config, grid, launches, arrays, buffers)
     return Lowered(plan, arrays, buffers, launches, FLOAT32, scales)
 
 
@@ -148,6 +149,7 @@ def _plan(
     grid: FrequencyGrid,
     launches: tuple[Launch, ...],
     arrays: Inputs,
+    buffers: dict[str, tuple[tuple[int, ...], str]],
 ) -> Plan:
     numbers = {
         "format": "float32",
@@ -156,7 +158,8 @@ def _plan(
         "frequency_parts": grid.n_parts,
         "frequency_step_rad_per_time_unit": [float(unit) for unit in np.ldexp(grid.unit, FINEST_EXPONENT)],
     }
-    work = pair_work if spec.dynamics == "pair" else clamped_work
+    work_of = pair_work if spec.dynamics == "pair" else clamped_work
+    work = work_of(spec, config.block_m, config.block_n, grid.n_parts, _value_columns(spec), LANES)
     # only inputs without sines and exponentials: those differ in the last bit between machines
     inputs = {name: fingerprint(arrays[name]) for name in ("frequency", "matrix", "active") if name in arrays}
     return Plan(
@@ -167,7 +170,8 @@ def _plan(
             ("device", {"asked": config.device}),
             ("launch", launch_entry(launches)),
             ("numbers", numbers),
-            ("work", work(spec, config.block_m, config.block_n, grid.n_parts, _value_columns(spec), LANES)),
+            ("work", work),
+            ("counts", tile_counts(work, launches, arrays, buffers).entry),
             ("accuracy", accuracy_entry(FLOAT32)),
             ("inputs", inputs),
         ),
