@@ -17,7 +17,6 @@ RULE = "gate capacitance per width times supply squared"
 PLANAR_NM = (65.0, 45.0, 32.0, 22.0)
 FIN_NM = (14.0, 7.0)
 _RING_FIT_NM = 250.0
-_TRANSISTORS = 2  # n and p of an inverter
 
 
 def gate_capacitance(node_nm: float, v: Valuation) -> Quantity:
@@ -58,14 +57,6 @@ def width_factor(from_nm: float, to_nm: float) -> float:
     for node_nm in (from_nm, to_nm):
         _neighbours(node_nm)
     return to_nm / from_nm
-
-
-def fin_stage_width(node_nm: float, v: Valuation) -> Quantity:
-    """Effective n plus p width of an inverter in a FinFET node, um: fins of both devices."""
-    if node_nm not in FIN_NM:
-        raise _refusal(node_nm)
-    fins = v(f"fins_per_device_{node_nm:g}nm")
-    return _TRANSISTORS * fins * v(f"fin_width_{node_nm:g}nm")
 
 
 def energy_factor(from_nm: float, to_nm: float, v: Valuation) -> Quantity:
