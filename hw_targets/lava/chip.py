@@ -3,6 +3,7 @@
 A limit that a layer exceeds is a LoweringError with the smallest change that fits, found by trying it.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +43,16 @@ class Chip:
     def neurons(self) -> int:
         """Neurons of the whole chip."""
         return self.cores * self.neurons_per_core
+
+    @property
+    def mesh(self) -> tuple[int, int]:
+        """Rows and columns of the most square mesh of so many cores: assumed, what is published is how many.
+
+        >>> LOIHI2.mesh
+        (8, 16)
+        """
+        rows = max(n for n in range(1, math.isqrt(self.cores) + 1) if self.cores % n == 0)
+        return rows, self.cores // rows
 
 
 # As published for Loihi 2, and for what it has kept of Loihi [LOIHI, LOIHI2, ORCHARD: docs/references.md].
@@ -149,14 +160,22 @@ def usage(neurons: int, fan_in: Integers, config: Picked, chip: Chip) -> Usage:
     if not len(fan_in):
         cores = -(-neurons // chip.neurons_per_core)
         return Usage(cores, neurons, 0, 0, min(neurons, chip.neurons_per_core), 0)
-    row_bits = fan_in * synapse_bits(config)
+    core, row_bits = cores_of(neurons, fan_in, config, chip), fan_in * synapse_bits(config)
+    most_neurons = int(np.bincount(core).max())
+    most_bits = int(np.bincount(core, row_bits).max())
+    total, cores = int(fan_in.sum()), int(core[-1]) + 1
+    return Usage(cores, neurons, total, -(-int(row_bits.sum()) // 8), most_neurons, -(-most_bits // 8))
+
+
+def cores_of(neurons: int, fan_in: Integers, config: Picked, chip: Chip) -> Integers:
+    """(neurons,) core of each neuron; arguments as for :func:`usage`."""
+    if not len(fan_in):
+        return np.arange(neurons) // chip.neurons_per_core
     capacity = 8 * chip.synapse_bytes_per_core
-    filled = [[0, 0]]
-    for bits in row_bits.tolist():
-        if filled[-1][0] == chip.neurons_per_core or filled[-1][1] + bits > capacity:
-            filled.append([0, 0])
-        filled[-1][0] += 1
-        filled[-1][1] += bits
-    most_neurons, most_bits = np.max(filled, axis=0).tolist()
-    total = int(fan_in.sum())
-    return Usage(len(filled), neurons, total, -(-int(row_bits.sum()) // 8), most_neurons, -(-most_bits // 8))
+    core, held, filled = np.zeros(neurons, np.int64), 0, 0
+    for neuron, bits in enumerate((fan_in * synapse_bits(config)).tolist()):
+        core[neuron] = core[neuron - 1] if neuron else 0
+        if held == chip.neurons_per_core or (filled + bits > capacity and held):
+            core[neuron], held, filled = core[neuron] + 1, 0, 0
+        held, filled = held + 1, filled + bits
+    return core

@@ -9,6 +9,7 @@ from hw_targets.lava.advice import TooCoarse, with_enough
 from hw_targets.lava.cells import Cells, clamped_cells, pair_cells, program
 from hw_targets.lava.config import LavaConfig
 from hw_targets.lava.converter import converted, gain_row, timing_of
+from hw_targets.lava.counts import cell_counts, network_counts
 from hw_targets.lava.delay import delayed
 from hw_targets.lava.duration import RELATIVE, edge_band, network_band
 from hw_targets.lava.fixed_point import FixedPoint
@@ -119,6 +120,7 @@ def _lower_cells(spec: PhaseLayerSpec, given: LavaConfig) -> LoweredCells:
         ("accuracy", accuracy_entries(accuracy)),
         ("resources", cell_resources(cells, prog, form)),
         *hardware_entries(spec.dynamics, config, form, prog, np.zeros(0, np.int64)),
+        ("counts", cell_counts(prog, form).entry),
     )
     plan = Plan("lava", spec.digest, entries)
     return LoweredCells(spec, config, plan, accuracy, form, cells, prog, held)
@@ -142,13 +144,15 @@ def _lower_network(spec: PhaseLayerSpec, given: LavaConfig) -> LoweredNetwork:
     if config.delay_steps:
         accuracy = delayed(accuracy, net, spec.mask, form.step)
     most_chunks = config.max_steps // chunk
+    steps, tokens = chunk * most_chunks, len(net.valid)
     entries = (
         *head_entries(spec, given, picks.rows | gain_row(given, prog)),
         ("network", network_entries(net, prog, form)),
         ("clock", network_clock(net, prog, form, most_chunks)),
         ("accuracy", accuracy_entries(accuracy)),
         ("resources", network_resources(spec.n_heads, prog)),
-        *hardware_entries(spec.dynamics, config, form, prog, np.full(len(net.theta), len(net.valid))),
+        *hardware_entries(spec.dynamics, config, form, prog, np.full(len(net.theta), tokens)),
+        ("counts", network_counts(prog, form, config, steps, tokens, steps * len(net.theta)).entry),
     )
     plan = Plan("lava", spec.digest, entries)
     return LoweredNetwork(spec, config, plan, accuracy, form, net, prog, most_chunks, residual)
@@ -162,6 +166,7 @@ def _lower_held(spec: PhaseLayerSpec, given: LavaConfig) -> LoweredHeld:
     steps = schedule(these, timing_of(config, form), CHUNK_STEPS)
     prog = held_program(these, steps, config, form)
     accuracy = held_promise(these, steps, prog, config, form)
+    read = 2 * len(these.free)  # whether they rest is decided from the last two
     entries = (
         *head_entries(spec, given, picks.rows | gain_row(given, prog)),
         ("held", held_entries(these, prog, form)),
@@ -171,6 +176,7 @@ def _lower_held(spec: PhaseLayerSpec, given: LavaConfig) -> LoweredHeld:
         *hardware_entries(
             spec.dynamics, config, form, prog, np.repeat([len(these.valid), 0], len(these.free))
         ),
+        ("counts", network_counts(prog, form, config, steps.steps, len(these.valid), read).entry),
     )
     plan = Plan("lava", spec.digest, entries)
     return LoweredHeld(spec, config, plan, accuracy, form, these, prog, steps)
