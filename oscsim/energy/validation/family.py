@@ -28,7 +28,7 @@ def inferred(name: str, note: str) -> tuple[Family | None, str]:
     >>> inferred("Lo-48-all-to-all", "weights -14..+14")
     (None, 'neither name nor note names ring, LC or relaxation oscillators; give column family')
     """
-    found = [
+    found: list[Family] = [
         family
         for family in FAMILIES
         if re.search(_IN_NAME[family], name) or re.search(_IN_NOTE[family], note)

@@ -7,7 +7,8 @@ from oscsim.energy.interval import UNINFORMATIVE, Interval
 
 Role = Literal["calibration", "independent", "extrapolation", "repeated"]
 ROLES: dict[Role, str] = {
-    "calibration": "used in a fit; shown with what the fit to the others says, or as its own replay",
+    "calibration": "used in a fit or an equation of the model; a ring is predicted by the fit to the others, "
+    "a chip by design ranges alone",
     "independent": "never used in a fit",
     "extrapolation": "outside the technology that was fitted; counts for nothing",
     "repeated": "published power times settling time: no new evidence; counts for nothing",
@@ -16,6 +17,7 @@ ROLES: dict[Role, str] = {
 QUANTITIES: dict[str, tuple[str, str]] = {
     "ring_cycle_energy": ("J", "ring oscillator, energy of one cycle"),
     "ring_phase_noise": ("dBc/Hz", "ring oscillator, phase noise at 1 MHz"),
+    "oscillator_power": ("W", "oscillators without couplings, power"),
     "chip_power": ("W", "chip of coupled oscillators, power"),
     "chip_energy_per_solution": ("J", "chip of coupled oscillators, energy per solution"),
 }
@@ -45,6 +47,7 @@ class Row:
     ----------
     predicted : None where it cannot be; ``reason`` then says why. published : None where nobody published it.
     role : what a comparison is worth, see ``ROLES``. notes : what the prediction rests on.
+    citation : key of the publication, or its DOI.
     """
 
     device: str
@@ -54,11 +57,17 @@ class Row:
     role: Role
     reason: str = ""
     notes: tuple[str, ...] = ()
+    citation: str = ""
 
     @property
     def unit(self) -> str:
         """Unit of prediction and published value."""
         return QUANTITIES[self.quantity][0]
+
+    @property
+    def label(self) -> str:
+        """Device and citation."""
+        return f"{self.device} [{self.citation}]" if self.citation else self.device
 
     @property
     def compared(self) -> bool:
