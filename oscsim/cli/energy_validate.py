@@ -42,7 +42,7 @@ def show(out: Output, found: Validation) -> None:
         out.print(Text(f"{words} ({unit})", style="bold"))
         out.table(ROW_COLUMNS, [row_cells(row) for row in rows])
         for text in remarks(rows):
-            out.print(Padding(Text(text), (0, 0, 0, 2)))
+            out.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
         out.print("")
     out.table(SUMMARY_COLUMNS, [summary_cells(one) for one in found.summaries])
     for role, meaning in ROLES.items():

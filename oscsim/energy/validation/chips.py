@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+from oscsim.counts import CountError
 from oscsim.energy.constants import Book, ConstantError
 from oscsim.energy.coupler_split import Segment, feasible_split
 from oscsim.energy.estimate import EnergyError, Estimate, Scope, estimate
@@ -32,7 +33,7 @@ def replay(chip: Chip, book: Book) -> list[Row]:
     role = role_of(chip)
     power, reason, notes = predicted_power(chip, book)
     rows = []
-    if role == "calibration" and power is not None and chip.power_w is not None:
+    if is_equation(chip) and power is not None:
         notes = (*notes, split(chip, book)[1])
     quantity = "oscillator_power" if chip.n_couplings == 0 else "chip_power"
     if chip.power_w is not None:
@@ -43,6 +44,12 @@ def replay(chip: Chip, book: Book) -> list[Row]:
         said = f"{NOTHING}; {reason}" if reason else NOTHING
         rows.append(Row(chip.name, quantity, power, None, role, said, notes))
     return [replace(row, citation=chip.citation) for row in rows]
+
+
+def is_equation(chip: Chip) -> bool:
+    """Whether a chip's power is the equation that the energies of oscillator and coupler have to meet."""
+    known = chip.power_w is not None and bool(chip.n_couplings)
+    return known and chip.family == "ring" and role_of(chip) == "calibration"
 
 
 def split(chip: Chip, book: Book) -> tuple[Segment | None, str]:
@@ -73,7 +80,7 @@ def predicted_power(chip: Chip, book: Book) -> tuple[Range | None, str, tuple[st
     try:
         resolutions, notes = _resolutions(chip, book)
         found = [_estimate(chip, bits, book) for bits in resolutions]
-    except (ConstantError, EnergyError, ConfigError) as error:
+    except (ConstantError, EnergyError, ConfigError, CountError) as error:
         return None, f"not predictable: {error}", ()
     if chip.vdd_v is None:
         notes = (*notes, "supply unknown: that of its node")

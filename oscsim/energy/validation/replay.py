@@ -7,8 +7,8 @@ from typing import Any
 
 from oscsim.energy.constants import Book
 from oscsim.energy.coupler_split import Segment
+from oscsim.energy.validation.chips import is_equation, split
 from oscsim.energy.validation.chips import replay as replay_chip
-from oscsim.energy.validation.chips import role_of, split
 from oscsim.energy.validation.devices import load_chips, load_rings
 from oscsim.energy.validation.noise import phase_noises
 from oscsim.energy.validation.rings import cycle_energies
@@ -64,8 +64,7 @@ def replay(book: Book, chips: str | os.PathLike[str] | None = None) -> Validatio
         *cycle_energies(load_rings()), *phase_noises(book),
         *(row for chip in devices for row in replay_chip(chip, book)),
     ]  # fmt: skip
-    seen = [chip for chip in devices if role_of(chip) == "calibration" and chip.family == "ring"]
-    splits = [split(chip, book)[0] for chip in seen if chip.power_w is not None]
+    splits = [split(chip, book)[0] for chip in devices if is_equation(chip)]
     return Validation(
         "shipped" if chips is None else str(chips),
         tuple(rows),

@@ -153,6 +153,11 @@ def test_calibration_never_validates(found):
     assert sentence(ours.summaries).count(NOT_VALIDATED) == 3
 
 
+def test_what_overflows_is_not_predicted():
+    power, reason, _ = predicted_power(chip(n_osc=10**300, n_couplings=10), BOOK)
+    assert power is None and reason.startswith("not predictable: event 'oscillator_cycles': given inf")
+
+
 def test_power_laws():
     base = predicted_power(chip(n_osc=400, n_couplings=1200), BOOK)[0]
     twice = predicted_power(chip(n_osc=800, n_couplings=2400), BOOK)[0]
