@@ -28,7 +28,8 @@ class Settling:
     time : (H, N, N), (H, N, D) or (H, D), time units; NaN where nothing is built or no limit is known.
     built, left_out, locked : masks of the same shape: is there one; has it no time limit (within the edge
         band, or started on an unstable point); does it come to rest.
-    rate : relaxation rate of what comes to rest, 1 / time unit; NaN elsewhere.
+    rate : relaxation rate of what comes to rest and is read, 1 / time unit; NaN elsewhere. Of a clamped layer
+        that is read after T, ``lambda/(1 - exp(-2 lambda T))``: as much noise as at rest with that rate.
     shares_of : mask of those that count in shares (pair: not the diagonal).
     notes : what is not exact about this, in words.
     lower_bound : whether some run of the ODE ended before it converged.
@@ -130,7 +131,7 @@ def pair_settling(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> Settlin
     time = np.where(needed, time, 0.0)
     if hardware.cell_clock == "own":
         time = time / _speed(np.maximum(np.abs(a), d), np.abs(a[built]).max(initial=0.0))
-    rate = np.where(d < np.abs(a), pair_rate(d, a), np.nan)
+    rate = np.where(needed & (d < np.abs(a)), pair_rate(d, a), np.nan)
     if hardware.cell_clock == "own":
         rate = rate * _speed(np.maximum(np.abs(a), d), np.abs(a[built]).max(initial=0.0))
     return Settling(
@@ -176,6 +177,9 @@ def clamped_settling(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> Sett
         with np.errstate(divide="ignore", invalid="ignore"):
             time = np.where(far, np.log(np.tan(u / 2.0) / np.tan(np.minimum(off, np.pi) / 2.0)) / rate, 0.0)
     moving = built & (rate > 0.0)
+    if np.isfinite(spec.duration) and spec.duration > 0.0:
+        # noise that has piled up after T is that of a rest with this rate: kappa^2/(2 rate)
+        rate = rate / -np.expm1(np.where(moving, -2.0 * rate * spec.duration, -1.0))
     return Settling(
         np.where(built & ~left_out, time, np.nan), built, left_out, built,
         np.where(moving, rate, np.nan), built, _stuck_note(left_out),
