@@ -6,7 +6,7 @@ import numpy as np
 
 from oscsim.counts import Counts
 from oscsim.energy.baselines.boundary import BOARD
-from oscsim.energy.baselines.pricing import estimate_or_list, unusable
+from oscsim.energy.baselines.pricing import accuracy_note, estimate_or_list, unusable
 from oscsim.energy.constants import Book
 from oscsim.energy.estimate import EnergyError, Estimate, Refusal, Scope, Term
 from oscsim.energy.units import Quantity, magnitude, quantity
@@ -78,7 +78,11 @@ class Roofline:
 
 
 def gpu_estimate(
-    counts: Counts, book: Book, device: str = "h200", accuracy: float | None = None
+    counts: Counts,
+    book: Book,
+    device: str = "h200",
+    accuracy: float | None = None,
+    asked: float | None = None,
 ) -> Estimate | Refusal:
     """Least energy of a layer's kernels on a GPU: ``E = P_board max_u (work_u / peak_u)``.
 
@@ -89,7 +93,7 @@ def gpu_estimate(
     ----------
     counts : of a triton plan; bytes of levels other than ``hbm`` cost no time of their own.
     device : "h200" or "a100".
-    accuracy : what the plan promises of S.
+    accuracy : what the plan promises of S. asked : what was wanted of every row of the comparison.
 
     Raises
     ------
@@ -103,7 +107,7 @@ def gpu_estimate(
         boundary=BOARD,
         accuracy=accuracy,
         left_out=_on_chip(counts),
-        notes=_notes(roofline, book),
+        notes=(*_notes(roofline, book), *accuracy_note(accuracy, asked)),
     )
     events = tuple(name for event in _ARITHMETIC for name in _names(counts, event, _TENSOR | _VECTOR))
     term = Term("board at the roofline", _FORMULA, roofline.energy, (*events, f"bytes.{_MEMORY}"))

@@ -1,7 +1,7 @@
 """The Loihi-style program at energies of Loihi 1: a fit to its silicon, and nothing of Loihi 2."""
 
 from oscsim.counts import Counts
-from oscsim.energy.baselines.pricing import Price, constant_price, priced
+from oscsim.energy.baselines.pricing import Price, accuracy_note, constant_price, priced
 from oscsim.energy.constants import Book
 from oscsim.energy.estimate import Estimate, Refusal, Scope
 
@@ -10,6 +10,8 @@ BOUNDARY = "cores, dynamic"
 
 _NO_PRICE = (
     ("sine_lookups", "the neuron that was measured looks up no sine; a phase neuron costs more than this"),
+    ("programming_writes", "loading the program: once per layer, and no energy of it is public"),
+    ("bytes.readout", "the record leaves the chip once; no energy per byte of its links is public"),
     ("time_steps", "static power needs the time of one step, which nobody published for this program"),
 )
 _OFF_CHIP = (
@@ -42,9 +44,13 @@ def loihi_estimate(
     >>> result.kind, result.boundary, result.left_out[0][0]
     ('inherited', 'cores, dynamic', 'sine_lookups')
     """
-    left_out = (*((event, why) for event, why in _NO_PRICE if counts.total(event) > 0.0), *_OFF_CHIP)
-    notes = (*_NOTES, *_accuracy_note(accuracy, asked))
+    left_out = (*((event, why) for event, why in _NO_PRICE if _happens(counts, event)), *_OFF_CHIP)
+    notes = (*_NOTES, *accuracy_note(accuracy, asked))
     return priced(Scope(NAME, "inherited", BOUNDARY, accuracy, left_out, notes), counts, _prices(), book)
+
+
+def _happens(counts: Counts, event: str) -> bool:
+    return counts.get(event, counts.total(event)) > 0.0
 
 
 def _prices() -> list[Price]:
@@ -60,9 +66,3 @@ def _prices() -> list[Price]:
             "hops", "hops (e_east_west + e_north_south) / 2", hops, lambda v: (v(hops[0]) + v(hops[1])) / 2.0
         ),
     ]
-
-
-def _accuracy_note(accuracy: float | None, asked: float | None) -> tuple[str, ...]:
-    if accuracy is None or asked is None or accuracy <= asked:
-        return ()
-    return (f"less accurate than asked: this plan promises {accuracy:.2g}, asked {asked:.2g}",)

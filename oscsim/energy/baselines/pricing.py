@@ -80,3 +80,14 @@ def priced(scope: Scope, counts: Counts, prices: Iterable[Price], book: Book) ->
     used = happening(prices, counts)
     names = [name for price in used for name in price.constants]
     return estimate_or_list(scope, counts, terms_of(used, counts), names, book)
+
+
+def accuracy_note(accuracy: float | None, asked: float | None) -> tuple[str, ...]:
+    """Says that a plan is coarser than what every row of the comparison should be; else nothing.
+
+    >>> accuracy_note(0.016, 0.01)
+    ('less accurate than asked: this plan promises 0.016, asked 0.01',)
+    """
+    if accuracy is None or asked is None or accuracy <= asked:
+        return ()
+    return (f"less accurate than asked: this plan promises {accuracy:.2g}, asked {asked:.2g}",)

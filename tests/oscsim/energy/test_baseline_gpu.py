@@ -70,6 +70,9 @@ def test_it_says_what_it_is() -> None:
     assert result.kind == "best case" and result.boundary.startswith("board") and result.accuracy == 1e-5
     assert [name for name, _ in result.left_out] == ["bytes.l2"]
     notes = "; ".join(result.notes)
+    coarse = gpu_estimate(Counts(PRODUCTS), BOOK, accuracy=0.016, asked=0.01)
+    assert "promises 0.016, asked 0.01" in "; ".join(getattr(coarse, "notes", ()))
+    assert "less accurate" not in notes
     assert "launch of kernels" in notes and "bound by tensor cores" in notes and "not measured" in notes
 
 
