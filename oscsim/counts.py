@@ -109,6 +109,18 @@ def unit(name: str) -> str:
     return EVENTS[name.partition(".")[0]][0]
 
 
+def in_words(name: str) -> str:
+    """An event for people.
+
+    >>> in_words("coupling_cycles.7"), in_words("bytes.hbm"), in_words("array_seconds")
+    ('coupling cycles (7 bits)', 'bytes (hbm)', 'array seconds')
+    """
+    event, _, detail = name.partition(".")
+    words, said = event.replace("_", " "), detail.replace("_", ".")
+    suffix = " bits" if EVENTS[event][1] == "bits" else ""
+    return f"{words} ({said}{suffix})" if detail else words
+
+
 def _checked(name: str, number: float) -> float:
     event, _, detail = name.partition(".")
     if event not in EVENTS:

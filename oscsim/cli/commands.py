@@ -16,6 +16,7 @@ from oscsim.cli.bench import bench
 from oscsim.cli.convergence import convergence
 from oscsim.cli.describe import describe, summary
 from oscsim.cli.diagnose import diagnose
+from oscsim.cli.energy import energy
 from oscsim.cli.evaluate import evaluate
 from oscsim.cli.export import export
 from oscsim.cli.files import check_distinct, check_suffix, checked_folder, checked_path
@@ -87,7 +88,7 @@ def demo(
             model, facts = load_model(checkpoint, written)
             layer = model.to_spec(passage, block=block, dynamics="pair")
         subject = demonstration.Subject(passage, facts, block, layer)
-        outcome = demonstration.run(subject, targets, circuit, steps)
+        outcome = demonstration.run(subject, targets, circuit, steps, counted=[get_target("spice")])
         with steps("draw and write the report"):
             content = write_demo(outcome, output, picture)
     out.write_json(content)
@@ -175,7 +176,19 @@ def doctor(json: arg.Json = None) -> None:
     )
 
 
-for _command in (run, convergence, bench, train, evaluate, generate, diagnose, regime, imperfections, spice):
+for _command in (
+    run,
+    convergence,
+    bench,
+    train,
+    evaluate,
+    generate,
+    diagnose,
+    regime,
+    imperfections,
+    spice,
+    energy,
+):
     app.command()(_command)
 
 

@@ -13,6 +13,7 @@ from oscsim.demo.circuit import draw_chain, draw_errors
 from oscsim.demo.layers import most_selective_head
 from oscsim.demo.pictures import to_png, to_svg
 from oscsim.demo.sections import Outcome, Section
+from oscsim.energy.figure import bars, details, height
 from oscsim.pair_terms import (
     coupling,
     free_rate,
@@ -47,6 +48,8 @@ TITLES = {
     "circuit_matrices": "The beginning of one head, down to an LC circuit",
     "circuit_errors": "Errors of the two chips",
     "circuit_chain": "Where the error of an imperfect chip comes from",
+    "energy_bars": "Energy of one evaluation of the layer",
+    "energy_details": "What decides the first of them, and what accuracy costs",
     "regime": "Where the pair closed form may be trusted for a whole network",
 }
 
@@ -67,6 +70,8 @@ def gallery(outcome: Outcome) -> dict[str, str]:
         "circuit_matrices": _circuit(outcome),
         "circuit_errors": (lambda figure: draw_errors(figure, outcome.chip), 2.9),
         "circuit_chain": (lambda figure: draw_chain(figure, outcome.chip.chain), 2.6),
+        "energy_bars": (lambda figure: bars(figure.subplots(), outcome.energy.rows), height(outcome.energy)),
+        "energy_details": (lambda figure: details(figure, outcome.energy), 3.2),
         "regime": (lambda figure: panels(figure, packaged_map()), 3.6),
     }
     return {name: to_svg(fill, (WIDTH, height), TITLES[name]) for name, (fill, height) in drawn.items()}

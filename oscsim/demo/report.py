@@ -8,6 +8,7 @@ import numpy as np
 from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
+from oscsim.demo.energy import constant_rows, energy_rows
 from oscsim.demo.gallery import TITLES, flow_tokens, settling_arrays
 from oscsim.demo.layers import LONGEST_NETWORK
 from oscsim.demo.sections import Outcome
@@ -164,5 +165,8 @@ def render(outcome: Outcome, pictures: dict[str, str], facts: dict[str, Any]) ->
         chip=outcome.chip,
         ghz=f"{outcome.chip.layer.carrier_hz / 1e9:g}",
         time_unit_ns=f"{outcome.chip.layer.time_unit_s * 1e9:g}",
+        energies=energy_rows(outcome.energy),
+        energy=outcome.energy,
+        constants=constant_rows(outcome.energy),
         excerpt=sections["network"].layer.n_oscillators,
     )

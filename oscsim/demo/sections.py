@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from oscsim.demo.circuit import STEPS, OnChip, on_chip
+from oscsim.demo.energy import layer_energy
 from oscsim.demo.layers import (
     Cells,
     clamped_layer,
@@ -17,6 +18,7 @@ from oscsim.demo.layers import (
     pick_cells,
     settling_layer,
 )
+from oscsim.energy.report import EnergyReport
 from oscsim.errors import SpecError
 from oscsim.reference import solve
 from oscsim.result import SyncResult
@@ -78,6 +80,7 @@ class Outcome:
     mean_field: SyncResult  # the pair closed form of the network section's oscillators
     network_head: int
     chip: OnChip
+    energy: EnergyReport  # of the whole layer
 
     @property
     def trials(self) -> list[Trial]:
@@ -116,6 +119,7 @@ class Outcome:
             "sections": {name: section.to_json() for name, section in self.sections.items()},
             "network_approximation_error": self.approximation_errors(),
             "circuit": self.chip.to_json(),
+            "energy": self.energy.to_json(),
         }
 
 
@@ -141,9 +145,18 @@ def check_text(text: str) -> str:
 
 
 def run(
-    subject: Subject, targets: Sequence[AbstractTarget[Any]], circuit: AbstractTarget[Any], step: Step
+    subject: Subject,
+    targets: Sequence[AbstractTarget[Any]],
+    circuit: AbstractTarget[Any],
+    step: Step,
+    counted: Sequence[AbstractTarget[Any]] = (),
 ) -> Outcome:
-    """Solve, run and compare every layer of the demo; ``step(name)`` shows progress around each piece."""
+    """Solve, run and compare every layer of the demo; ``step(name)`` shows progress around each piece.
+
+    Parameters
+    ----------
+    counted : targets that are not run, but whose plans are counted for the energies as well.
+    """
     cells = pick_cells(subject.layer)
     network, head = network_layer(subject.layer)
     layers = {
@@ -155,12 +168,14 @@ def run(
     sections = {name: _section(name, layer, targets, step) for name, layer in layers.items()}
     chosen = most_selective_head(sections["pair"].reference.sync)
     chip = on_chip(subject.layer, chosen, circuit, step)
-    return Outcome(subject, cells, sections, solve(network.replace(dynamics="pair")), head, chip)
+    with step("energy: counts and constants"):
+        energy = layer_energy(subject.layer, (*targets, circuit, *counted))
+    return Outcome(subject, cells, sections, solve(network.replace(dynamics="pair")), head, chip, energy)
 
 
 def step_count(targets: Sequence[AbstractTarget[Any]]) -> int:
     """How often :func:`run` calls ``step``."""
-    return 4 * (1 + len(targets)) + STEPS
+    return 4 * (1 + len(targets)) + STEPS + 1
 
 
 def _section(name: str, layer: PhaseLayerSpec, targets: Sequence[AbstractTarget[Any]], step: Step) -> Section:

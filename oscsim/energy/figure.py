@@ -1,0 +1,218 @@
+"""Energies as pictures: bars with ranges, the constants that matter, energy against accuracy."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.patches import Patch
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
+
+from oscsim.demo.pictures import INK, LINES, MUTED, to_png
+from oscsim.energy.estimate import Estimate, Lever
+from oscsim.energy.noise.verdict import oscillator_energy
+from oscsim.energy.report import EnergyReport
+from oscsim.energy.row import Row
+
+# Hues of Okabe & Ito and a hatch each: kinds can be told apart without colour.
+KINDS = {
+    "estimate": ("#3d8fd1", ""),
+    "best case": ("#e08a00", "////"),
+    "inherited": ("#12a37a", "...."),
+    "calibration": ("#c565a0", "xxxx"),
+}
+LEVERS = 7  # bars of the tornado chart
+_REASON = 96  # characters of a refusal that fit beside its name
+_BELOW = 0.37  # of a bar: where the oscillators' own energy is drawn beside what noise allows
+_OSCILLATORS: dict[str, Any] = {
+    "marker": "o",
+    "markersize": 4.5,
+    "color": KINDS["estimate"][0],
+    "markerfacecolor": "none",
+    "linestyle": "none",
+}
+_JOULES = EngFormatter(unit="J", sep=" ")
+
+
+def png(report: EnergyReport) -> bytes:
+    """Everything about one layer in one picture."""
+    return to_png(lambda figure: panels(figure, report), (10.0, height(report) + 3.1))
+
+
+def height(report: EnergyReport) -> float:
+    """Inches that the bars of a report need."""
+    return 1.1 + 0.36 * len(report.rows)
+
+
+def panels(figure: Figure, report: EnergyReport) -> None:
+    """Above: one bar per hardware. Below: tornado of the first estimate, and energy against accuracy."""
+    above, below = cast(list[SubFigure], figure.subfigures(2, 1, height_ratios=[height(report), 3.1]))
+    bars(above.subplots(), report.rows)
+    details(below, report)
+
+
+def details(figure: Figure | SubFigure, report: EnergyReport) -> None:
+    """The constants that move the first estimate, and its energy against accuracy."""
+    left, right = figure.subplots(1, 2, width_ratios=[1.0, 1.0])
+    if report.main is None:
+        _nothing(left, "no estimate, no constants that matter")
+    else:
+        tornado(left, report.main)
+    curve(right, report.curve if isinstance(report.curve, tuple) else ())
+
+
+def bars(axis: Axes, rows: Sequence[Row]) -> None:
+    """Energy of one evaluation of the layer: 95 % ranges, best values, noise floors; refusals in words.
+
+    Parameters
+    ----------
+    rows : of a report; those without a number keep their name, and the beginning of the reason.
+    """
+    for place, row in enumerate(rows):
+        if isinstance(row.answer, Estimate):
+            _bar(axis, place, row.answer, row)
+    if not any(isinstance(row.answer, Estimate) for row in rows):
+        axis.set_xlim(1e-12, 1e-6)
+    for place, row in enumerate(rows):
+        if not isinstance(row.answer, Estimate):
+            axis.text(
+                0.005, place, f"refused: {_shortened(row.answer.reason)}", va="center", fontsize=7.5,
+                style="italic", color=MUTED, transform=axis.get_yaxis_transform(),
+            )  # fmt: skip
+    axis.set_yticks(range(len(rows)), [row.label for row in rows])
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.tick_params(axis="y", length=0)
+    axis.set(xscale="log", xlabel="energy of one evaluation of the layer")
+    _joules(axis, "x")
+    axis.grid(visible=True, axis="x")
+    axis.use_sticky_edges = False
+    axis.margins(x=0.1)
+    _legend(axis, rows)
+
+
+def _bar(axis: Axes, place: int, answer: Estimate, row: Row) -> None:
+    colour, hatch = KINDS[answer.kind]
+    total = answer.total
+    axis.barh(
+        place, max(total.high_j - total.low_j, 0.0), left=total.low_j, height=0.52, facecolor=f"{colour}55",
+        edgecolor=colour, hatch=hatch, linewidth=1.2, linestyle="--" if total.uninformative else "-",
+    )  # fmt: skip
+    axis.plot([total.value_j], [place], marker="D", color=colour, markeredgecolor=INK, markersize=5)
+    axis.annotate(
+        f"  {_shown(total.value_j)}" + (" (uninformative)" if total.uninformative else ""),
+        (total.high_j, place), va="center", fontsize=8, color=INK,
+    )  # fmt: skip
+    floor = row.floor_interval
+    if floor is not None:
+        axis.plot([floor.low_j, floor.high_j], [place + _BELOW] * 2, color=LINES[4], linewidth=2.2)
+        axis.plot([floor.value_j], [place + _BELOW], marker="|", color=LINES[4], markersize=7)
+        axis.plot([oscillator_energy(answer).value_j], [place + _BELOW], **_OSCILLATORS)
+
+
+def _legend(axis: Axes, rows: Sequence[Row]) -> None:
+    kinds = dict.fromkeys(row.answer.kind for row in rows if isinstance(row.answer, Estimate))
+    marks: list[object] = [
+        Patch(facecolor=f"{KINDS[kind][0]}55", edgecolor=KINDS[kind][0], hatch=KINDS[kind][1], label=kind)
+        for kind in kinds
+    ]
+    marks += axis.plot([], [], marker="D", color=MUTED, markeredgecolor=INK, linestyle="none", markersize=5,
+                       label="best value")  # fmt: skip
+    if any(row.floor_interval is not None for row in rows):
+        marks += axis.plot([], [], label="oscillators alone", **_OSCILLATORS)
+        marks += axis.plot([], [], color=LINES[4], linewidth=2.2, label="their noise floor")
+    axis.legend(handles=marks, loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=len(marks), fontsize=8)
+
+
+def tornado(axis: Axes, answer: Estimate, count: int = LEVERS) -> None:
+    """How the total moves when one constant goes through its range, the largest movers only."""
+    levers = answer.levers[:count]
+    middle = answer.total.value_j
+    for place, lever in enumerate(levers):
+        _lever(axis, place, lever, middle)
+    axis.axvline(middle, color=MUTED, linewidth=1.0)
+    axis.set_yticks(range(len(levers)), [_spaced(lever.constant) for lever in levers], fontsize=8)
+    axis.tick_params(axis="y", length=0)
+    axis.set_ylim(max(len(levers), 1) - 0.4, -0.6)
+    axis.set_xscale("log")
+    axis.use_sticky_edges = False  # room for the words beside the bars
+    axis.margins(x=0.12)
+    _joules(axis, "x")
+    axis.grid(visible=True, axis="x")
+    axis.set_xlabel("energy when one constant spans its range")
+    axis.set_title(f"what matters: {answer.name}", loc="right", fontsize=9)
+
+
+def _lever(axis: Axes, place: int, lever: Lever, middle: float) -> None:
+    ends = sorted((lever.low_j, lever.high_j))
+    axis.barh(place, ends[1] - ends[0], left=ends[0], height=0.6, color=LINES[0])
+    for end, constant in ((lever.low_j, "low"), (lever.high_j, "high")):
+        side = "right" if end <= middle else "left"
+        if not np.isclose(end, middle, rtol=1e-3, atol=0.0):
+            axis.annotate(f" {constant} ", (end, place), ha=side, va="center", fontsize=7, color=MUTED)
+
+
+def curve(axis: Axes, points: Sequence[Any]) -> None:
+    """Energy against the error of S: settle longer, resolve finer; the noise floor below."""
+    usable = [point for point in points if point.energy is not None]
+    if not usable:
+        _nothing(axis, "no energy at any accuracy")
+        return
+    _band(axis, usable, "energy", LINES[0], "estimate")
+    _band(axis, [point for point in usable if point.floor is not None], "floor", LINES[4], "noise floor")
+    axis.set(xscale="log", yscale="log", xlabel="error of S", ylabel="energy of the layer")
+    axis.set_title("energy against accuracy", loc="right", fontsize=9)
+    axis.invert_xaxis()
+    _joules(axis, "y")
+    axis.grid(visible=True)
+    axis.legend(fontsize=8)
+
+
+def _band(axis: Axes, points: Sequence[Any], name: str, colour: str, label: str) -> None:
+    if not points:
+        return
+    errors, intervals = [point.accuracy for point in points], [getattr(point, name) for point in points]
+    axis.fill_between(
+        errors, [i.low_j for i in intervals], [i.high_j for i in intervals], color=colour, alpha=0.22,
+        linewidth=0,
+    )  # fmt: skip
+    style: dict[str, Any] = (
+        {"marker": "o", "linestyle": "-"} if name == "energy" else {"marker": "s", "linestyle": "--"}
+    )
+    axis.plot(
+        errors,
+        [i.value_j for i in intervals],
+        color=colour,
+        markersize=3.5,
+        label=label,
+        marker=shape[0],
+        linestyle=shape[1],
+    )
+
+
+def _joules(axis: Axes, which: str) -> None:
+    """Powers of ten as pJ, nJ and so on; a range within one decade gets a few more ticks."""
+    side = axis.xaxis if which == "x" else axis.yaxis
+    low, high = side.get_view_interval()
+    decades = float(np.log10(high / low)) if low > 0.0 else 9.0
+    steps = (1.0,) if decades > 2.5 else (1.0, 3.0) if decades > 1.3 else (1.0, 2.0, 5.0)
+    side.set_major_locator(LogLocator(subs=steps, numticks=9))
+    side.set_major_formatter(FuncFormatter(lambda value, _: _JOULES(value)))
+    side.set_minor_formatter(NullFormatter())
+
+
+def _shown(energy_j: float) -> str:
+    return _JOULES(float(f"{energy_j:.3g}"))
+
+
+def _nothing(axis: Axes, why: str) -> None:
+    axis.text(0.5, 0.5, why, ha="center", va="center", color=MUTED, transform=axis.transAxes)
+    axis.set_axis_off()
+
+
+def _shortened(reason: str) -> str:
+    return reason if len(reason) <= _REASON else reason[: _REASON - 1].rsplit(" ", 1)[0] + " …"
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,129 @@
+"""What one layer costs on every kind of hardware, side by side."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from oscsim.energy.baselines import boundary_note
+from oscsim.energy.constants import Book, Constant
+from oscsim.energy.estimate import EnergyError, Estimate, Refusal
+from oscsim.energy.hardware import OscillatorHardware
+from oscsim.energy.oscillator_terms import hardware_book
+from oscsim.energy.plan_counts import PlanCounts
+from oscsim.energy.report_rows import array_row, digital_row, target_row
+from oscsim.energy.row import Row
+from oscsim.energy.schedule import schedule
+from oscsim.energy.validation.replay import replay
+from oscsim.spec import PhaseLayerSpec
+
+# As which arrays a layer is shown: pair cells and network are two machines for one layer.
+_ARRAYS = {"pair": ("pair", "network"), "network": ("network", "pair"), "clamped": ("clamped",)}
+
+
+@dataclass(frozen=True)
+class EnergyReport:
+    """Everything about one layer.
+
+    Parameters
+    ----------
+    layer : digest, dynamics and shape. hardware : the oscillators that were asked for.
+    rows : one per kind of hardware. curve : energy against accuracy of the first row, or why there is none.
+    boundary : what may be compared with what. validation : what has been validated, in one sentence.
+    """
+
+    layer: dict[str, Any]
+    hardware: OscillatorHardware
+    rows: tuple[Row, ...]
+    curve: tuple[Any, ...] | Refusal
+    boundary: str
+    validation: str
+
+    @property
+    def estimates(self) -> Iterator[tuple[Row, Estimate]]:
+        """Rows that have a number, with it."""
+        return ((row, row.answer) for row in self.rows if isinstance(row.answer, Estimate))
+
+    @property
+    def main(self) -> Estimate | None:
+        """The first estimate: oscillators with the layer's own dynamics, where they have one."""
+        return next((answer for _, answer in self.estimates), None)
+
+    @property
+    def constants(self) -> dict[str, Constant]:
+        """Every constant behind any number, by name."""
+        return {name: constant for row in self.rows for name, constant in row.constants.items()}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Boundary, validation and what the rows say of themselves; a note of several rows once."""
+        rows: dict[str, list[str]] = {}
+        for row in self.rows:
+            for note in row.notes:
+                rows.setdefault(note, []).append(row.label)
+        own = [f"{' and '.join(labels)}: {note}" for note, labels in rows.items()]
+        verdicts = [row.verdict for row in self.rows]
+        return tuple(filter(None, (self.boundary, f"validation: {self.validation}", *verdicts, *own)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, with the rows of the table of constants that any number rests on."""
+        curve = self.curve.to_json() if isinstance(self.curve, Refusal) else None
+        return {
+            "layer": self.layer,
+            "hardware": self.hardware.model_dump(),
+            "rows": [row.to_json() for row in self.rows],
+            "energy_against_accuracy": curve or [point.to_json() for point in self.curve],  # type: ignore[union-attr]
+            "boundary": self.boundary,
+            "validation": self.validation,
+            "constants": {name: constant_json(constant) for name, constant in self.constants.items()},
+        }
+
+
+def clocked_layer(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> PhaseLayerSpec:
+    """The layer on the clock that the options choose; as it is where no array can have that clock."""
+    try:
+        plan = schedule(spec, hardware)
+    except EnergyError:
+        return spec
+    return spec.replace(carrier_hz=plan.carrier_hz, time_unit_s=plan.time_unit_s)
+
+
+def energy_report(
+    spec: PhaseLayerSpec,
+    hardware: OscillatorHardware,
+    plans: Mapping[str, PlanCounts | Refusal],
+    book: Book,
+    device: str = "h200",
+) -> EnergyReport:
+    """Estimates and refusals for one evaluation of a layer, and everything needed to judge them.
+
+    Oscillators of this hardware as pair cells and as one network (clamped layers: as they are), what the plan
+    of every target counts (triton: a GPU at its best; lava: Loihi 1 energies; others: the oscillators that
+    they simulate, as this hardware), and the digital baseline.
+
+    Parameters
+    ----------
+    plans : target -> counts of its plan, or why it has none (``plan_counts.counts_by_target``).
+    book : the constants. device : GPU of the best case.
+
+    Raises
+    ------
+    EnergyError
+        an unknown device, or an event without a price.
+    """
+    known = hardware_book(hardware, book)
+    rows = [array_row(spec, hardware, known, dynamics) for dynamics in _ARRAYS[spec.dynamics]]
+    rows += [target_row(name, plan, spec, hardware, known, device) for name, plan in plans.items()]
+    rows.append(digital_row(spec, hardware, known))
+    layer = {
+        "digest": spec.digest, "dynamics": spec.dynamics, "mask": spec.mask, "heads": spec.n_heads,
+        "tokens": spec.n_oscillators, "channels": spec.n_channels,
+    }  # fmt: skip
+    boundary = boundary_note([row.answer for row in rows])
+    return EnergyReport(layer, hardware, tuple(rows), (), boundary, replay(book).sentence)
+
+
+def constant_json(constant: Constant) -> dict[str, Any]:
+    """A row of the table of constants."""
+    names = ("value", "low", "high", "unit", "node_nm", "vdd_v", "conditions", "citation", "how",
+             "range_from", "note")  # fmt: skip
+    return {name: getattr(constant, name) for name in names}
