@@ -12,7 +12,7 @@ from oscsim.beat_average import pair_averages
 from oscsim.coupling import EmpiricalOrder, ExplicitCoupling
 from oscsim.energy.hardware import OscillatorHardware
 from oscsim.energy.settling import Settling
-from oscsim.locked_state import locked_state
+from oscsim.locked_state import LockedState, locked_state
 from oscsim.ode import right_hand_side
 from oscsim.spec import PhaseLayerSpec
 
@@ -27,17 +27,18 @@ _SPACING = 0.5
 _FIRST, _GROWTH, _LONGEST = 32.0, 1.5, 4000.0
 # Share of a run that is not averaged over, and numbers (8 bytes each) of which no more are kept.
 _START_UP, _MOST_NUMBERS = 0.25, 2**25
-# cos goes from -1 to 1 at most: the largest distance of a read-out from where it comes to rest.
-_FARTHEST = 2.0
+# Closer to its locked state than this (rad) a channel obeys its linear equations.
+_LINEAR = 0.02
 _QUIET_S = 10.0
 
 
 def network_settling(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> Settling:
     """Times (H, D) of all channels; each is a network of its own, with the coupling of its head.
 
-    A channel that locks as a whole takes ``T = ln(2 max|J|/accuracy)/lambda``, lambda the slowest eigenvalue
-    of its locked state. Another one runs until the time average of its ODE has converged to the accuracy;
-    where it has not after 4000 radians of its fastest rate, that is a lower bound, and ``notes`` say so.
+    A channel that locks as a whole runs until its read-out stays within the accuracy of its locked state: by
+    its ODE from the layer's own start, and ``ln(error/accuracy)/lambda`` once the motion is linear, lambda
+    the slowest eigenvalue. Another one runs until the time average of its ODE has converged to the accuracy.
+    What has done neither after 4000 radians of the fastest rate has a lower bound, and ``notes`` say so.
     """
     j, index = pair_terms.coupling(spec), np.flatnonzero(spec.valid)
     matrix, shape = pair_terms.network_matrix(spec, j), (spec.n_heads, spec.n_channels)
@@ -45,21 +46,14 @@ def network_settling(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> Sett
     needed, rate, bound = np.zeros(shape), np.full(shape, np.nan), np.zeros(shape, bool)
     started = _Clock()
     for h in range(spec.n_heads):
-        sub = matrix[h][np.ix_(index, index)]
+        sub, states = matrix[h][np.ix_(index, index)], []
         for c in range(spec.n_channels):
-            state = locked_state(sub, spec.omega[h, index, c], spec.mask == "causal")
-            rate[h, c] = np.nan if state is None else state.slowest_rate
+            states.append(locked_state(sub, spec.omega[h, index, c], spec.mask == "causal"))
             started.tell(f"locked states: head {h + 1} of {spec.n_heads}, channel {c + 1}")
-        open_ones = np.isnan(rate[h])
-        with np.errstate(divide="ignore"):
-            needed[h] = np.maximum(np.log(_FARTHEST / off[h]), 0.0) / np.where(open_ones, np.inf, rate[h])
-        if open_ones.any() and off[h] < 1.0:
-            channels = np.flatnonzero(open_ones)
-            needed[h, channels], bound[h, channels] = _average_times(
-                _one_head(spec, j, h, channels), float(off[h]), started
-            )
-    locked = np.isfinite(rate)
-    every = np.ones(shape, bool)
+        rate[h] = [np.nan if state is None else state.slowest_rate for state in states]
+        if off[h] < 1.0:
+            needed[h], bound[h] = _HeadRun(_one_head(spec, j, h), states, float(off[h]), started).times()
+    locked, every = ~np.isnan(rate), np.ones(shape, bool)
     notes = _notes(int((~locked).sum()), int(bound.sum()), locked.size)
     return Settling(needed, every, ~every, locked, rate, every, notes, bool(bound.any()))
 
@@ -71,11 +65,11 @@ def _relative_accuracy(spec: PhaseLayerSpec, j: Array, accuracy: float) -> Array
     return np.divide(accuracy, largest, out=np.full(len(j), np.inf), where=largest > 0.0)
 
 
-def _one_head(spec: PhaseLayerSpec, j: Array, head: int, channels: NDArray[np.int64]) -> PhaseLayerSpec:
+def _one_head(spec: PhaseLayerSpec, j: Array, head: int) -> PhaseLayerSpec:
     valid = spec.valid
     return PhaseLayerSpec(
-        omega=spec.omega[head : head + 1, valid][:, :, channels],
-        theta=spec.theta[head : head + 1, valid][:, :, channels],
+        omega=spec.omega[head : head + 1, valid],
+        theta=spec.theta[head : head + 1, valid],
         coupling=ExplicitCoupling(matrix=j[head : head + 1][:, valid][:, :, valid]),
         gain=spec.gain[head : head + 1],
         order_parameter=EmpiricalOrder(),
@@ -84,49 +78,98 @@ def _one_head(spec: PhaseLayerSpec, j: Array, head: int, channels: NDArray[np.in
     )
 
 
-def _average_times(spec: PhaseLayerSpec, off: float, started: "_Clock") -> tuple[Array, NDArray[np.bool_]]:
-    """(D,) times after which each channel's average stays within ``off``, and whether they are lower bounds.
+class _HeadRun:
+    """The ODE of one head, looked at now and then until every channel is known.
 
-    The average is that of :func:`oscsim.beat_average.pair_averages` over all but the first quarter of the
-    run; its error is the change when only the later half is used.
+    Parameters
+    ----------
+    spec : of one head, without padding. states : locked state of each channel, or None.
+    off : accuracy of a cosine.
     """
-    f, state = right_hand_side(spec)
-    matrix = pair_terms.network_matrix(spec, pair_terms.coupling(spec))
-    clock = float(np.abs(matrix).sum(axis=2).max() + np.ptp(spec.omega, axis=1).max())
-    if clock == 0.0:  # nothing moves
-        return np.zeros(spec.n_channels), np.zeros(spec.n_channels, bool)
-    longest = max(_FIRST, min(_LONGEST, _SPACING * _MOST_NUMBERS / spec.theta.size))
-    times, bound = np.full(spec.n_channels, longest), np.ones(spec.n_channels, bool)
-    samples, now, look = state[None], 0.0, _FIRST
-    while bound.any() and now < longest:
-        steps = int(np.ceil((min(look, longest) - now) / _SPACING))
-        grid = _SPACING * np.arange(steps + 1)
+
+    def __init__(
+        self, spec: PhaseLayerSpec, states: list[LockedState | None], off: float, started: "_Clock"
+    ) -> None:
+        self._states, self._off, self._started, self._shape = states, off, started, spec.theta.shape[1:]
+        self._f, start = right_hand_side(spec)
+        j = np.where(pair_terms.unmasked(spec), np.abs(pair_terms.coupling(spec)[0]), 0.0)
+        self._weight = j / max(float((j * ~np.eye(len(j), dtype=bool)).max()), 1e-300)
+        matrix = pair_terms.network_matrix(spec, pair_terms.coupling(spec))
+        self._clock = float(np.abs(matrix).sum(axis=2).max() + np.ptp(spec.omega, axis=1).max())
+        self._samples = start[None]
+        self._longest = max(_FIRST, min(_LONGEST, _SPACING * _MOST_NUMBERS / start.size))
+
+    def times(self) -> tuple[Array, NDArray[np.bool_]]:
+        """(D,) time units each channel needs, and whether they are lower bounds."""
+        count = self._shape[1]
+        times, bound = np.full(count, self._longest), np.ones(count, bool)
+        if self._clock == 0.0:  # nothing moves
+            return np.zeros(count), ~bound
+        look = _FIRST
+        while bound.any() and self._now < self._longest:
+            self._run_to(min(look, self._longest))
+            for c in np.flatnonzero(bound):
+                found = self._found(int(c))
+                if found is not None:
+                    times[c], bound[c] = found, False
+            look *= _GROWTH
+            self._started.tell(f"network: {self._now:.0f} of at most {self._longest:.0f} radians")
+        return times / self._clock, bound
+
+    @property
+    def _now(self) -> float:
+        return _SPACING * (len(self._samples) - 1)
+
+    def _run_to(self, end: float) -> None:
+        grid = _SPACING * np.arange(int(np.ceil((end - self._now) / _SPACING)) + 1)
         run = solve_ivp(
-            lambda t, y: f(t, y) / clock, (0.0, grid[-1]), samples[-1], "DOP853",
+            lambda t, y: self._f(t, y) / self._clock, (0.0, grid[-1]), self._samples[-1], "DOP853",
             t_eval=grid[1:], rtol=_SOLVER_TOLERANCE, atol=_SOLVER_TOLERANCE,
         )  # fmt: skip
-        samples, now, look = np.concatenate([samples, run.y.T]), now + grid[-1], look * _GROWTH
-        later = samples[int(_START_UP * len(samples)) :].reshape(-1, *spec.theta.shape)[:, 0]
-        for c in np.flatnonzero(bound):
-            if pair_averages(later[:, :, c])[1] <= off:
-                times[c], bound[c] = now, False
-        started.tell(f"network average: {now:.0f} of at most {longest:.0f} radians of the fastest rate")
-    return times / clock, bound
+        self._samples = np.concatenate([self._samples, run.y.T])
+
+    def _found(self, channel: int) -> float | None:
+        """Radians of the fastest rate that a channel needs, or None while that is not known."""
+        path = self._samples.reshape(-1, *self._shape)[:, :, channel]
+        state = self._states[channel]
+        if state is not None and _away(path[-1], state.theta) < _LINEAR:
+            return self._settled(path, state)
+        # what has a locked state may have come to rest in another one: it gets half of the time for its own
+        if state is None or self._now >= 0.5 * self._longest:
+            return self._now if pair_averages(path[int(_START_UP * len(path)) :])[1] <= self._off else None
+        return None
+
+    def _settled(self, path: Array, state: LockedState) -> float:
+        """Where the error of cos last exceeds what is allowed: between samples, or by its slowest decay."""
+        rest = np.cos(state.theta[:, None] - state.theta[None, :])
+        error = np.array([np.abs(self._weight * (np.cos(x[:, None] - x) - rest)).max() for x in path])
+        above = np.flatnonzero(error > self._off)
+        if not len(above):
+            return 0.0
+        last = int(above[-1])
+        if last == len(error) - 1:
+            return self._now + float(np.log(error[-1] / self._off)) * self._clock / state.slowest_rate
+        before, after = np.log(error[last]), np.log(max(error[last + 1], 1e-300))
+        return _SPACING * (last + float((before - np.log(self._off)) / (before - after)))
+
+
+def _away(theta: Array, rest: Array) -> float:
+    """Largest distance of phases (n,) from others, one common rotation removed, rad."""
+    z = np.exp(1j * (theta - rest))
+    return float(np.abs(np.angle(z * np.conj(z.mean()))).max())
 
 
 def _notes(unlocked: int, bounded: int, count: int) -> tuple[str, ...]:
     notes = []
     if count > unlocked:
-        notes.append(
-            "a channel that locks takes ln(2 max|J|/accuracy) over the slowest eigenvalue of its locked state"
-        )
+        notes.append("a channel that locks runs until its ODE stays within the accuracy of its locked state")
     if unlocked:
         notes.append(
             f"{unlocked} of {count} channels do not lock as a whole; they run until the time average of "
             "their ODE has converged"
         )
     if bounded:
-        notes.append(f"{bounded} of {count} averages had not converged: their time is a lower bound")
+        notes.append(f"{bounded} of {count} channels had not converged: their time is a lower bound")
     return tuple(notes)
 
 
@@ -137,6 +180,7 @@ class _Clock:
         self._last = time.monotonic()
 
     def tell(self, text: str) -> None:
+        """Log it, unless something was logged a moment ago."""
         if time.monotonic() - self._last > _QUIET_S:
             _PROGRESS.info("energy schedule: %s", text)
             self._last = time.monotonic()
