@@ -53,3 +53,13 @@ def test_four_times_the_pairs_cost_about_four_times_as_much_on_the_chip() -> Non
     ratio = counts[1]["neuron_updates"] / counts[0]["neuron_updates"]
     assert large.total.value_j / small.total.value_j == pytest.approx(ratio, rel=1e-12)
     assert 3.0 < ratio < 8.0
+
+
+def test_four_times_the_pairs_cost_about_four_times_as_much_on_the_gpu() -> None:
+    results = [
+        gpu_estimate(get_target("triton").lower(layer("pair", "frequency", n)).plan.counts(), BOOK)
+        for n in (512, 1024)
+    ]
+    small, large = results
+    assert isinstance(small, Estimate) and isinstance(large, Estimate)
+    assert large.total.value_j / small.total.value_j == pytest.approx(4.0, rel=0.1)
