@@ -101,7 +101,11 @@ def test_a_multiply_accumulate_is_a_product_a_sum_and_a_movement() -> None:
     price = (BOOK["int8_mul_7nm"].value or 0.0) + (BOOK["int32_add_7nm"].value or 0.0)
     assert items["multiply_accumulates.int8"] == pytest.approx(4 * cells * price, rel=1e-12)
     result = digital_estimate(layer(), BOOK, 0.02)
-    assert isinstance(result, Estimate) and items["bytes.operand"] > 0.0
+    assert isinstance(result, Estimate)
+    access, reuse = BOOK["sram_8KB_64b_7nm"].value or 0.0, BOOK["operand_reuse"].value or 0.0
+    assert items["bytes.operand"] == pytest.approx(2 * 4 * cells / 8 * access / reuse, rel=1e-12)
+    # S of every cell and the own frequencies of every row; S again and weights of every cell
+    assert items["bytes.sram"] == pytest.approx((3 * cells + 2 * 16 * 4) / 8 * access, rel=1e-12)
     lever = next(lever for lever in result.levers if lever.constant == "operand_reuse")
     assert lever.low_j > result.total.value_j > lever.high_j
 
