@@ -68,15 +68,16 @@ def linear_error(variance: float, ratio: float) -> float:
 
 
 def barrier(variance: float, ratio: float) -> float:
-    """Barrier to the next turn over noise: ``2 (cos psi* - |psi*| |sin psi*|)/(Var cos psi*)``.
+    """Barrier to the next turn over noise: ``2 (cos psi* - (pi/2 - |psi*|) |sin psi*|)/(Var cos psi*)``.
 
-    2/Var at d = 0; near the edge (2/3) cos^2 psi*/Var.
+    From psi* to the top at pi - psi* of the potential -d psi - a cos psi; the noise is Var lambda. 2/Var at
+    d = 0; near the edge (2/3) cos^2 psi*/Var.
 
     >>> round(barrier(0.01, 0.0), 9)
     200.0
     """
-    rest = math.asin(abs(ratio))
-    return 2.0 * (math.cos(rest) - rest * math.sin(rest)) / (variance * math.cos(rest))
+    cosine, distance = math.sqrt(1.0 - ratio**2), math.acos(abs(ratio))
+    return 2.0 * (cosine - distance * abs(ratio)) / (variance * cosine)
 
 
 def slip_rate(rate: float, variance: float, ratio: float) -> float:
