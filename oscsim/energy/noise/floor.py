@@ -11,6 +11,7 @@ from oscsim.energy.hardware import OscillatorHardware
 from oscsim.energy.interval import Interval
 from oscsim.energy.noise import lc, ring, thermodynamic
 from oscsim.energy.noise.locked import LARGEST_CORRECTION, Reference, allowed_diffusion, linear_error
+from oscsim.energy.oscillator_terms import hardware_book
 from oscsim.energy.units import Quantity, quantity
 from oscsim.energy.valuation import Draws, Nominal, Valuation
 
@@ -24,6 +25,10 @@ _SOURCE = {
     "relaxation": "the thermodynamic bound of any overdamped clock [BARATO], the only floor with a source: "
     "nothing built comes near it",
 }
+
+
+# Families whose floor is a formula for circuits.
+_BUILT = ("ring", "lc")
 
 
 class Scheduled(Protocol):
@@ -50,6 +55,7 @@ class NoiseFloor:
     energy : all oscillators and cycles; None where there is no locked cell to spoil. cycle_energy : of one
         oscillator and one carrier cycle. variance : of the phase that the floor stands for, rad^2.
     valid : whether there is a floor. constants : behind it. notes : criterion, assumptions, limits.
+    bound_only : nature's bound, far below what circuits do: to lie above it proves nothing.
     """
 
     energy: Interval | None
@@ -58,6 +64,7 @@ class NoiseFloor:
     valid: bool
     constants: tuple[Constant, ...]
     notes: tuple[str, ...]
+    bound_only: bool = False
 
     def deviation(self, cycle_energy_j: float) -> float:
         """Standard deviation of the read-out, rad, if a cycle takes this energy: ``(floor/energy)^(1/2)``.
@@ -75,6 +82,7 @@ class NoiseFloor:
             "cycle_energy": None if self.cycle_energy is None else self.cycle_energy.to_json(),
             "variance_rad2": self.variance,
             "valid": self.valid,
+            "bound_only": self.bound_only,
             "constants": [{"name": c.name, "citation": c.citation, "how": c.how} for c in self.constants],
             "notes": list(self.notes),
         }
@@ -110,7 +118,9 @@ def noise_floor(hardware: OscillatorHardware, schedule: Scheduled, book: Book) -
     notes.append(_REFERENCE[reference])
     rate, carrier = quantity(schedule.slowest_rate, "1/s"), quantity(schedule.carrier_hz, "Hz")
     diffusion = allowed_diffusion(variance, rate, reference)
-    known = _chosen(hardware, book)
+    known = hardware_book(hardware, book).chosen(
+        "temperature", hardware.temperature_k, "K", "--temperature-k"
+    )
     nominal, drawn = Nominal(known), Draws(known)
 
     def of_cycle(v: Valuation) -> Quantity:
@@ -120,8 +130,8 @@ def noise_floor(hardware: OscillatorHardware, schedule: Scheduled, book: Book) -
     used, cycles = tuple(nominal.used.values()), schedule.counts.total("oscillator_cycles")
     scale = float(thermodynamic.erasures(Nominal(known), best).magnitude)
     notes.append(f"for scale only: a cycle at the floor is {scale:.3g} times kT ln 2 [LANDAUER]")
-    total = Interval.of(cycles * best, cycles * sampled)
-    return NoiseFloor(total, Interval.of(best, sampled), variance, True, used, tuple(notes))
+    total, bound = Interval.of(cycles * best, cycles * sampled), hardware.family not in _BUILT
+    return NoiseFloor(total, Interval.of(best, sampled), variance, True, used, tuple(notes), bound)
 
 
 _REFERENCE = {
@@ -141,11 +151,3 @@ def _reference(hardware: OscillatorHardware, dynamics: str) -> Reference:
     """Networks: of all differences, the slowest mode has at most kappa^2/lambda."""
     clean = dynamics == "clamped" or (dynamics == "pair" and hardware.cell == "injection")
     return "clean" if clean else "independent"
-
-
-def _chosen(hardware: OscillatorHardware, book: Book) -> Book:
-    book = book.chosen("temperature", hardware.temperature_k, "K", "--temperature")
-    quality = hardware.quality_factor
-    if quality is not None:
-        book = book.chosen("tank_quality_factor", quality, "dimensionless", "--quality-factor")
-    return book

@@ -30,6 +30,8 @@ def verdict(estimate: Estimate, floor: NoiseFloor) -> str:
     if floor.energy is None:
         return f"{estimate.name}: no noise floor ({floor.notes[-1]})"
     numbers = f"oscillators {energy}, floor {floor.energy}"
+    if floor.bound_only and where != "below":
+        numbers += "; the floor is a bound that no circuit comes near, so this proves no accuracy"
     if where == "above":
         return f"{estimate.name}: above the noise floor ({numbers})"
     if where == "straddles":

@@ -75,6 +75,8 @@ def test_by_hand():
     assert [c.name for c in floor.constants] == ["boltzmann", "temperature"]
     assert floor.constants[0].citation == "SI" and floor.to_json()["valid"]
     assert any("thermodynamic bound" in note for note in floor.notes)
+    assert floor.bound_only and "proves no accuracy" in verdict(estimated(1.0), floor)
+    assert "proves no accuracy" not in verdict(estimated(1.0), noise_floor(OscillatorHardware(), PLAN, BOOK))
 
 
 def test_a_ring_has_a_range():
