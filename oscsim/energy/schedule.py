@@ -76,8 +76,9 @@ def schedule(
 
     ``n_cycles = carrier_hz time_unit_s T``, T from the layer's own rates: a locked cell until its read-out is
     within the accuracy (exact flow, rate ``sqrt(a^2 - d^2)``), a turning one until its average is (read_out
-    "window") or for one whole beat ("beats"); networks by the slowest eigenvalue of their locked state or by
-    their ODE; clamped ones for the layer's duration. Nothing is read sooner than after one carrier cycle.
+    "window") or for one whole beat ("beats"); networks by their ODE from the layer's start and the slowest
+    eigenvalue of their locked state; clamped ones for the layer's duration, or like locked cells where that
+    is infinite. Nothing is read sooner than after one carrier cycle.
     Cells within ``edge_band`` of the locking edge have no limit: they run as long as the slowest other one.
 
     Parameters
