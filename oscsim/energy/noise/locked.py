@@ -16,7 +16,7 @@ from oscsim.energy.units import Quantity, magnitude
 Reference = Literal["clean", "independent"]
 _INTENSITY = {"clean": 1.0, "independent": 2.0}
 # The linear formula is used where its next order changes the variance by less than this share; a pair is then
-# at least 6.7 times the noise below the barrier over which it slips (see barrier).
+# at least 6.4 times the noise below the barrier over which it slips (see barrier).
 LARGEST_CORRECTION = 0.1
 
 

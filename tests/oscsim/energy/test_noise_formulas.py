@@ -143,14 +143,14 @@ def test_locked_variance():
         locked_variance(diffusion, rate, "dirty")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("ratio", [0.0, 0.5, 0.9, 0.99])
+@pytest.mark.parametrize("ratio", [0.0, 0.5, 0.85, 0.9, 0.99])
 def test_where_the_locked_variance_ends(ratio):
     edge = LARGEST_CORRECTION / linear_error(1.0, ratio)
     rate = quantity(1.0, "1/s")
     assert locked_variance(quantity(1.999 * edge, "1/s"), rate, "clean", ratio)
     with pytest.raises(EnergyError, match="so near the edge"):
         locked_variance(quantity(2.001 * edge, "1/s"), rate, "clean", ratio)
-    assert barrier(edge, ratio) > 6.5
+    assert barrier(edge, ratio) > 6.4
     with pytest.raises(EnergyError, match="locked cell has"):
         linear_error(edge, 1.0)
 
