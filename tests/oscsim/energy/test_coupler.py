@@ -1,6 +1,7 @@
 """Couplers by resolution, and the one equation of the calibration chip: never a validation."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
@@ -125,3 +126,12 @@ def test_a_power_that_no_split_gives_is_an_error(power_w):
 def test_an_unknown_number_is_named(name):
     with pytest.raises(EnergyError, match=f"{name} unknown"):
         feasible_split(replace(Chip(), **{name: None}), BOOK)
+
+
+def test_the_page_tells_the_segment():
+    split = feasible_split(MOY, BOOK)
+    page = (Path(__file__).parents[3] / "docs" / "energy_oscillators.md").read_text(encoding="utf-8")
+    (low, high), (least, most) = ((1e15 * a, 1e15 * b) for a, b in (split.oscillator_j, split.coupler_j))
+    assert (
+        f"oscillator {low:.2f} to {high:.1f} fJ, coupler with its wire {most:.1f} to {least:.2f} fJ" in page
+    )

@@ -1,6 +1,7 @@
 """The fit to fabricated rings: its errors, what it was chosen from, its rows in the table of constants."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -113,3 +114,13 @@ def test_an_estimate_of_a_fitted_ring_covers_its_measured_energy(ring):
     fit = ring_fit()
     expected = (fit.per_width_f_per_um * ring.width_um + fit.fixed_f) * ring.stages * ring.vdd_v**2
     assert total.value_j == near(expected)
+
+
+def test_the_page_tells_every_candidate():
+    page = (Path(__file__).parents[3] / "docs" / "energy_oscillators.md").read_text(encoding="utf-8")
+    for form in candidates(RINGS):
+        bold = "**" if form.name == "width + fixed" else ""
+        outside = ", ".join(f"{100.0 * error:+.0f} %" for error in form.extrapolations)
+        numbers = ", ".join(f"{c:.3f}" for c in form.coefficients_ff)
+        errors = f"{100.0 * form.leave_one_out_mean:.1f} % | {100.0 * form.leave_one_out_max:.1f} %"
+        assert f"| {bold}{form.name}{bold} | {numbers} | {errors} | {outside} |" in page
