@@ -1,5 +1,6 @@
 """``oscsim energy``: what a layer costs in joules on every kind of hardware, with ranges and sources."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,7 @@ from oscsim.cli.energy_validate import validate as validate_model
 from oscsim.cli.files import check_distinct, check_suffix, checked_path
 from oscsim.cli.hardware_options import option_of, with_hardware
 from oscsim.cli.output import Output
-from oscsim.cli.sweep_progress import SweepProgress
+from oscsim.cli.progress import Steps
 from oscsim.energy import Book, OscillatorHardware, load_constants
 from oscsim.energy.plan_counts import counts_by_target
 from oscsim.energy.report import EnergyReport, clocked_layer, energy_report
@@ -22,6 +23,7 @@ from oscsim.io import atomic_write
 from oscsim.spec import PhaseLayerSpec
 
 JSON_VERSION = 1
+_PAIR_ONLY = ("cell", "cell_clock", "read_out", "edge_band")
 
 
 @with_hardware
@@ -42,7 +44,7 @@ def energy(
         bool, typer.Option("--allow-recalled", help="Use constants from memory, too; results say so.")
     ] = False,
     plot: Annotated[
-        str | None, typer.Option("--plot", metavar="FILE.png", help="Energies, what matters, accuracy.")
+        str | None, typer.Option("--plot", metavar="FILE.png", help="Of one layer, or of --validate.")
     ] = None,
     details: Annotated[
         bool, typer.Option("--details", help="Every item with its formula, constants and citations.")
@@ -66,15 +68,15 @@ def energy(
     check_suffix(plot, "--plot", ".png")
     inputs = {f"FILE.phase {path}": path for path in files} | {f"--constants {path}": path for path in tables}
     check_distinct({**inputs, "--chips": chips}, {"--plot": plot, "--json": json})
-    given = {**{option_of(name): value for name, value in hardware.items()}, "--device": device,
-             "--plot": plot, "--details": details or None}  # fmt: skip
+    given = {option_of(name): value for name, value in hardware.items()}
+    given |= {"--device": device, "--details": details or None, "FILE.phase": files or None}
     if validate:
-        _refuse("--validate", {**given, "FILE.phase": files or None})
+        _refuse("--validate", given)
     else:
         _refuse("a layer", {"--chips": chips})
     book = load_constants(*map(Path, tables), allow_recalled=allow_recalled)
     if validate:
-        validate_model(out, book, chips)
+        validate_model(out, book, chips, plot)
         return
     if not files:
         raise ConfigError("FILE.phase: given none, expected at least one; or use --validate")
@@ -100,14 +102,23 @@ def _reports(
     files: Sequence[str], hardware: OscillatorHardware, book: Book, device: str
 ) -> list[EnergyReport]:
     layers = [PhaseLayerSpec.load(path) for path in files]  # all of them, before any work
+    for path, layer in zip(files, layers, strict=True):
+        _refuse(f"the clamped layer {path}", _idle(layer, hardware))
     targets = [get_target(name) for name in (*target_names(), *circuit_names())]
-    progress, reports = SweepProgress(len(files)), []
-    with progress.shown():
-        for path, layer in zip(files, layers, strict=True):
+    steps, reports = Steps(len(files)), []
+    for path, layer in zip(files, layers, strict=True):
+        with steps(f"energy of {path}"):
             counts = counts_by_target(targets, clocked_layer(layer, hardware), hardware)
             reports.append(energy_report(layer, hardware, counts, book, device=device))
-            progress(len(reports), path)
     return reports
+
+
+def _idle(layer: PhaseLayerSpec, hardware: OscillatorHardware) -> dict[str, Any]:
+    """Options that were given and change nothing for a layer: a clamped one has no pair cells."""
+    if layer.dynamics != "clamped":
+        return {}
+    idle = _PAIR_ONLY if math.isinf(layer.duration) else (*_PAIR_ONLY, "stop")
+    return {option_of(name): getattr(hardware, name) for name in idle if name in hardware.model_fields_set}
 
 
 def _content(files: Sequence[str], reports: Sequence[EnergyReport]) -> dict[str, Any]:

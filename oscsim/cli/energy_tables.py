@@ -31,17 +31,14 @@ def show_report(out: Output, path: str, report: EnergyReport, details: bool) -> 
 
 
 def _show_energies(out: Output, rows: Sequence[Row]) -> None:
-    estimated = [(row, row.answer) for row in rows if isinstance(row.answer, Estimate)]
     out.table(
         ("hardware", "joules per layer (95 %)", "kind", "includes", "error of S", "status"),
         [
-            [
-                row.label, str(answer.total), answer.kind, answer.boundary.partition(":")[0], answer.accuracy,
-                row.status,
-            ]
-            for row, answer in estimated
+            [row.label, row.energy, row.answer.kind, row.includes, row.answer.accuracy, row.status]
+            for row in rows
+            if isinstance(row.answer, Estimate)
         ],
-    )  # fmt: skip
+    )
     for row in rows:
         if isinstance(row.answer, Refusal):
             out.print(Text(f"{row.label}: {row.status}"))

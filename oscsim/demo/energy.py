@@ -35,8 +35,8 @@ def _row(row: Row) -> dict[str, Any]:
         return {"label": row.label, "refused": row.answer.reason}
     answer = row.answer
     return {
-        "label": row.label, "refused": None, "total": str(answer.total), "kind": answer.kind,
-        "includes": answer.boundary.partition(":")[0], "status": row.status,
+        "label": row.label, "refused": None, "total": row.energy, "kind": answer.kind,
+        "includes": row.includes, "status": row.status,
         "accuracy": "–" if answer.accuracy is None else f"{answer.accuracy:.2g}",
         "items": [
             {"name": item.name, "energy": str(item.interval), "formula": item.formula,

@@ -177,14 +177,18 @@ def _complete(scope: Scope, counts: Counts, terms: Sequence[Term]) -> None:
 
 
 def _levers(terms: Sequence[Term], items: Sequence[Item], book: Book) -> tuple[Lever, ...]:
+    """Only terms that rest on a constant are evaluated again for it."""
     names = {c.name: c for item in items for c in item.constants if c.low != c.high}
     levers = []
     for name in names:
         ends = []
         for end in ("low", "high"):
-            valuation = Nominal(book, (name, end))
-            ends.append(magnitude(sum((term.of(valuation) for term in terms), quantity(0.0, "J")), "J"))
-        levers.append(Lever(name, float(ends[0]), float(ends[1])))
+            valuation, total = Nominal(book, (name, end)), 0.0
+            for term, item in zip(terms, items, strict=True):
+                moved = any(constant.name == name for constant in item.constants)
+                total += float(magnitude(term.of(valuation), "J")) if moved else item.interval.value_j
+            ends.append(total)
+        levers.append(Lever(name, ends[0], ends[1]))
     return tuple(sorted(levers, key=lambda lever: -lever.swing))
 
 

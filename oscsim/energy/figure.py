@@ -1,5 +1,6 @@
 """Energies as pictures: bars with ranges, the constants that matter, energy against accuracy."""
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -10,6 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
 from oscsim.demo.pictures import INK, LINES, MUTED, to_png
+from oscsim.energy.accuracy_curve import CurvePoint
 from oscsim.energy.estimate import Estimate, Lever
 from oscsim.energy.noise.verdict import oscillator_energy
 from oscsim.energy.report import EnergyReport
@@ -59,7 +61,7 @@ def details(figure: Figure | SubFigure, report: EnergyReport) -> None:
         _nothing(left, "no estimate, no constants that matter")
     else:
         tornado(left, report.main)
-    curve(right, report.curve if isinstance(report.curve, tuple) else ())
+    curve(right, report.curve)
 
 
 def bars(axis: Axes, rows: Sequence[Row]) -> None:
@@ -152,23 +154,33 @@ def _lever(axis: Axes, place: int, lever: Lever, middle: float) -> None:
             axis.annotate(f" {constant} ", (end, place), ha=side, va="center", fontsize=7, color=MUTED)
 
 
-def curve(axis: Axes, points: Sequence[Any]) -> None:
+def curve(axis: Axes, points: Sequence[CurvePoint]) -> None:
     """Energy against the error of S: settle longer, resolve finer; the noise floor below."""
     usable = [point for point in points if point.energy is not None]
     if not usable:
         _nothing(axis, "no energy at any accuracy")
         return
     _band(axis, usable, "energy", LINES[0], "estimate")
-    _band(axis, [point for point in usable if point.floor is not None], "floor", LINES[4], "noise floor")
+    _band(
+        axis,
+        [point for point in usable if point.floor is not None],
+        "floor",
+        LINES[4],
+        "noise floor of the oscillators",
+    )
     axis.set(xscale="log", yscale="log", xlabel="error of S", ylabel="energy of the layer")
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.xaxis.set_minor_formatter(NullFormatter())
     axis.set_title("energy against accuracy", loc="right", fontsize=9)
-    axis.invert_xaxis()
+    axis.set_xlim(_wider(points[0].accuracy, points[-1].accuracy))
+    _say_why(axis, points)
     _joules(axis, "y")
     axis.grid(visible=True)
-    axis.legend(fontsize=8)
+    axis.legend(fontsize=7.5, loc="best")
 
 
-def _band(axis: Axes, points: Sequence[Any], name: str, colour: str, label: str) -> None:
+def _band(axis: Axes, points: Sequence[CurvePoint], name: str, colour: str, label: str) -> None:
     if not points:
         return
     errors, intervals = [point.accuracy for point in points], [getattr(point, name) for point in points]
@@ -176,18 +188,25 @@ def _band(axis: Axes, points: Sequence[Any], name: str, colour: str, label: str)
         errors, [i.low_j for i in intervals], [i.high_j for i in intervals], color=colour, alpha=0.22,
         linewidth=0,
     )  # fmt: skip
-    style: dict[str, Any] = (
-        {"marker": "o", "linestyle": "-"} if name == "energy" else {"marker": "s", "linestyle": "--"}
-    )
-    axis.plot(
-        errors,
-        [i.value_j for i in intervals],
-        color=colour,
-        markersize=3.5,
-        label=label,
-        marker=shape[0],
-        linestyle=shape[1],
-    )
+    marker, line = ("o", "-") if name == "energy" else ("s", "--")
+    best = [i.value_j for i in intervals]
+    axis.plot(errors, best, color=colour, marker=marker, linestyle=line, markersize=3.5, label=label)
+
+
+def _wider(coarse: float, fine: float) -> tuple[float, float]:
+    """Coarse to fine from left to right, with room."""
+    return coarse * 1.1, fine / 1.1
+
+
+def _say_why(axis: Axes, points: Sequence[CurvePoint]) -> None:
+    """Where the curve ends because a finer point is refused: the reason, in its place."""
+    refused = [point for point in points if point.energy is None]
+    if refused:
+        where = max(refused, key=lambda point: point.accuracy)
+        axis.text(
+            where.accuracy, 0.02, "refused: " + textwrap.fill(where.why, 26), fontsize=7, style="italic",
+            color=MUTED, va="bottom", ha="left", transform=axis.get_xaxis_transform(),
+        )  # fmt: skip
 
 
 def _joules(axis: Axes, which: str) -> None:

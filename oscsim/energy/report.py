@@ -1,9 +1,10 @@
 """What one layer costs on every kind of hardware, side by side."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from oscsim.energy.accuracy_curve import ACCURACIES, CurvePoint, accuracy_curve
 from oscsim.energy.baselines import boundary_note
 from oscsim.energy.constants import Book, Constant
 from oscsim.energy.estimate import EnergyError, Estimate, Refusal
@@ -27,14 +28,14 @@ class EnergyReport:
     Parameters
     ----------
     layer : digest, dynamics and shape. hardware : the oscillators that were asked for.
-    rows : one per kind of hardware. curve : energy against accuracy of the first row, or why there is none.
+    rows : one per kind of hardware. curve : energy against accuracy of the first row.
     boundary : what may be compared with what. validation : what has been validated, in one sentence.
     """
 
     layer: dict[str, Any]
     hardware: OscillatorHardware
     rows: tuple[Row, ...]
-    curve: tuple[Any, ...] | Refusal
+    curve: tuple[CurvePoint, ...]
     boundary: str
     validation: str
 
@@ -66,12 +67,11 @@ class EnergyReport:
 
     def to_json(self) -> dict[str, Any]:
         """Everything, with the rows of the table of constants that any number rests on."""
-        curve = self.curve.to_json() if isinstance(self.curve, Refusal) else None
         return {
             "layer": self.layer,
             "hardware": self.hardware.model_dump(),
             "rows": [row.to_json() for row in self.rows],
-            "energy_against_accuracy": curve or [point.to_json() for point in self.curve],  # type: ignore[union-attr]
+            "energy_against_accuracy": [point.to_json() for point in self.curve],
             "boundary": self.boundary,
             "validation": self.validation,
             "constants": {name: constant_json(constant) for name, constant in self.constants.items()},
@@ -93,6 +93,7 @@ def energy_report(
     plans: Mapping[str, PlanCounts | Refusal],
     book: Book,
     device: str = "h200",
+    accuracies: Sequence[float] = ACCURACIES,
 ) -> EnergyReport:
     """Estimates and refusals for one evaluation of a layer, and everything needed to judge them.
 
@@ -103,7 +104,7 @@ def energy_report(
     Parameters
     ----------
     plans : target -> counts of its plan, or why it has none (``plan_counts.counts_by_target``).
-    book : the constants. device : GPU of the best case.
+    book : the constants. device : GPU of the best case. accuracies : points of the curve.
 
     Raises
     ------
@@ -118,8 +119,9 @@ def energy_report(
         "digest": spec.digest, "dynamics": spec.dynamics, "mask": spec.mask, "heads": spec.n_heads,
         "tokens": spec.n_oscillators, "channels": spec.n_channels,
     }  # fmt: skip
+    curve = accuracy_curve(spec, hardware, known, accuracies=accuracies)
     boundary = boundary_note([row.answer for row in rows])
-    return EnergyReport(layer, hardware, tuple(rows), (), boundary, replay(book).sentence)
+    return EnergyReport(layer, hardware, tuple(rows), curve, boundary, replay(book).sentence)
 
 
 def constant_json(constant: Constant) -> dict[str, Any]:

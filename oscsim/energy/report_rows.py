@@ -97,7 +97,7 @@ def _oscillators(
         else:
             rest, more = digital_rest(spec)
             counts, terms = counts + rest, [*terms, *more]
-            scope = _with_boundary(scope, "row normalisation and values", ())
+            scope = _with_boundary(scope, "digital rest", ())
     return estimate(scope, counts, terms, book)
 
 

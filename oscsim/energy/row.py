@@ -1,5 +1,6 @@
 """One kind of hardware in an energy report: its estimate or refusal, its schedule, its noise floor."""
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -44,6 +45,18 @@ class Row:
     def floor_interval(self) -> Interval | None:
         """The floor's energy, None where there is none."""
         return self.floor.energy if isinstance(self.floor, NoiseFloor) else None
+
+    @property
+    def energy(self) -> str:
+        """Best value and range for people, "" where there is none."""
+        if isinstance(self.answer, Refusal):
+            return ""
+        return str(self.answer.total).removesuffix(", uninformative")
+
+    @property
+    def includes(self) -> str:
+        """What is in the number, in a few words: the beginning of its boundary."""
+        return "" if isinstance(self.answer, Refusal) else re.split("[:(]", self.answer.boundary)[0].strip()
 
     @property
     def status(self) -> str:

@@ -4,6 +4,7 @@ What is counted has a dimension of its own: joules per conversion times spikes i
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ def quantity(value: Any, unit: str) -> Quantity:
     return units.Quantity(value, _parsed(unit))
 
 
+@lru_cache  # the same few units, for every term and every constant
 def _parsed(unit: str) -> Any:
     try:
         return units.Unit(unit)

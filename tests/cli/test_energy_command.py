@@ -1,0 +1,139 @@
+"""``oscsim energy``: tables, JSON, picture, and what it refuses."""
+
+import csv
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from oscsim import FixedOrder, FrequencyCoupling, PhaseLayerSpec
+
+SHIPPED = (resources.files("oscsim.energy") / "constants.csv").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture
+def layer_file(tmp_path):
+    """Two tokens: a firmly locked pair."""
+    return save(tmp_path / "pair.phase")
+
+
+def save(path, **changes):
+    fields = {
+        "omega": np.array([[[0.0], [0.3]]]), "theta": np.zeros((1, 2, 1)), "values": np.ones((1, 2, 2)),
+        "coupling": FrequencyCoupling(alpha=[0.0]), "gain": [1.0],
+        "order_parameter": FixedOrder(r=[1.0]), "time_unit_s": 2e-8,
+    }  # fmt: skip
+    PhaseLayerSpec(**fields | changes).save(path)
+    return path
+
+
+def one_row(path, name, **changes):
+    """A file with one shipped constant, changed."""
+    row = next(row for row in csv.DictReader(SHIPPED) if row["name"] == name) | changes
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, list(row))
+        writer.writeheader()
+        writer.writerow(row)
+    return path
+
+
+def totals(content):
+    """Label -> best value, J, of the rows that have one."""
+    return {row["label"]: row["total"]["value_j"] for row in content["rows"] if "total" in row}
+
+
+def test_tables_and_json_of_one_layer(cli, layer_file):
+    got = cli("energy", layer_file, "--details", "--json", "-", "--plot", layer_file.with_suffix(".png"))
+    content = got.json()["layers"][0]
+    assert got.code == 0 and content["path"] == str(layer_file)
+    assert list(totals(content)) == [
+        "ring, 65 nm, pair", "ring, 65 nm, network", "triton: H200 at its best", "brian2: as ring, 65 nm",
+        "lava: Loihi 1 energies", "circuit: as ring, 65 nm", "spice: as ring, 65 nm",
+        "digital int8, 7 nm",
+    ]  # fmt: skip
+    for said in (
+        "joules per layer",
+        "oscillator cycles",
+        "not validated",
+        "what matters",
+        "[NEUROSIM,",
+    ):
+        assert said in got.err
+    assert layer_file.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_several_layers_are_reported_one_after_the_other(cli, layer_file, tmp_path):
+    other = save(tmp_path / "network.phase", dynamics="network")
+    got = cli("energy", layer_file, other)
+    assert got.code == 0
+    assert got.out.index(str(layer_file)) < got.out.index(str(other))
+    assert "[2/2]" in got.err
+
+
+def test_options_reach_the_report(cli, layer_file):
+    def call(*options):
+        return cli("energy", layer_file, *options, "--json", "-").json()["layers"][0]
+
+    given = ("--family", "lc", "--node", 45, "--quality-factor", 8, "--epsilon", 0.05, "--cell", "mutual")
+    content = call(*given, "--device", "a100")
+    hardware = content["hardware"]
+    assert [hardware[name] for name in ("family", "node_nm", "quality_factor", "epsilon", "cell")] == [
+        "lc", 45.0, 8.0, 0.05, "mutual",
+    ]  # fmt: skip
+    assert content["constants"]["tank_quality_factor"]["citation"] == "option --quality-factor"
+    assert "triton: A100 at its best" in totals(content)
+
+
+def test_constants_of_ones_own(cli, layer_file, tmp_path):
+    def call(*options):
+        return cli("energy", layer_file, *options, "--json", "-").json()["layers"][0]
+
+    twice = one_row(
+        tmp_path / "mine.csv", "gate_cap_per_width_65nm", value="4e-15", low="4e-15", high="4e-15"
+    )
+    base, mine = call(), call("--constants", twice)
+    assert totals(mine)["ring, 65 nm, pair"] > totals(base)["ring, 65 nm, pair"]
+    recalled = one_row(tmp_path / "recalled.csv", "supply_65nm", how="recalled")
+    refused = call("--constants", recalled)
+    assert "--allow-recalled" in refused["rows"][0]["refused"]
+    allowed = call("--constants", recalled, "--allow-recalled")
+    assert totals(allowed)["ring, 65 nm, pair"] == totals(base)["ring, 65 nm, pair"]
+    assert any("supply_65nm" in note and "memory" in note for note in allowed["rows"][0]["notes"])
+
+
+def test_a_clock_that_no_oscillator_has_is_a_row_with_advice(cli, tmp_path):
+    got = cli("energy", save(tmp_path / "fast.phase", time_unit_s=1e-10))
+    assert got.code == 0 and "ring, 65 nm, pair: refused: " in got.out and "--epsilon" in got.out
+
+
+def test_published_devices_are_replayed(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    got = cli("energy", "--validate", "--json", "-", "--plot", "devices.png")
+    assert got.code == 0 and got.json()["summaries"] and "not validated" in got.err
+    assert Path("devices.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ((), "FILE.phase"), (("no.phase",), "no.phase"), (("pair.phase", "--family", "spring"), "family"),
+    (("pair.phase", "--family", "lc", "--stages", 5), "stages"), (("pair.phase", "--stages", 4), "odd"),
+    (("pair.phase", "--epsilon", 0.1, "--time-unit-s", 1e-8), "give one"),
+    (("pair.phase", "--accuracy", 2), "accuracy"), (("pair.phase", "--device", "z80"), "h200"),
+    (("pair.phase", "--plot", "x.jpg"), ".png"), (("pair.phase", "pair.phase", "--plot", "x.png"), "--plot"),
+    (("pair.phase", "--json", "pair.phase"), "--json"), (("pair.phase", "--chips", "x.csv"), "--chips"),
+    (("--validate", "pair.phase"), "FILE.phase"), (("--validate", "--node", 45), "--node"),
+    (("--validate", "--device", "a100"), "--device"), (("--validate", "--details"), "--details"),
+    (("pair.phase", "--constants", "no.csv"), "no.csv"), (("--validate", "--chips", "no.csv"), "no.csv"),
+    (("pair.phase", "--constants", "broken.csv"), "broken.csv"),
+    (("clamped.phase", "--cell", "mutual"), "--cell"),
+    (("clamped.phase", "--read-out", "beats"), "--read-out"),
+    (("clamped.phase", "--stop", "each"), "--stop"), (("clamped.phase", "--edge-band", 0.1), "--edge-band"),
+])  # fmt: skip
+def test_bad_input_is_one_line_and_exit_2(cli, layer_file, tmp_path, monkeypatch, options, said):
+    monkeypatch.chdir(tmp_path)
+    save("clamped.phase", dynamics="clamped", duration=1.0)
+    (tmp_path / "broken.csv").write_text("name,value\nx,1\n")
+    before = sorted(tmp_path.iterdir())
+    got = cli("energy", *options)
+    assert (got.code, got.out) == (2, "") and said in got.err and len(got.err.splitlines()) == 1, got.err
+    assert sorted(tmp_path.iterdir()) == before

@@ -1,0 +1,98 @@
+"""Pictures of energies: every row is there, refusals in words, nothing drawn that is not known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from oscsim import FixedOrder, FrequencyCoupling, PhaseLayerSpec
+from oscsim.energy import OscillatorHardware, Refusal, load_constants
+from oscsim.energy.figure import KINDS, bars, curve, panels, png, tornado
+from oscsim.energy.report import energy_report
+
+
+@pytest.fixture(scope="module")
+def report():
+    spec = PhaseLayerSpec(
+        omega=np.array([[[0.0], [0.3], [0.8]]]), theta=np.zeros((1, 3, 1)), gain=[1.0],
+        coupling=FrequencyCoupling(alpha=[0.0]), order_parameter=FixedOrder(r=[1.0]), time_unit_s=2e-8,
+    )  # fmt: skip
+    refused = {"circuit": Refusal("circuit", "a reason that is much longer than the picture is wide " * 5)}
+    return energy_report(
+        spec, OscillatorHardware(), refused, load_constants(), accuracies=(0.05, 0.01, 0.001)
+    )
+
+
+@pytest.fixture
+def axis():
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    return figure.subplots()
+
+
+def words(axis):
+    return [text.get_text() for text in axis.texts]
+
+
+def test_every_row_has_its_place_and_a_refusal_its_reason(axis, report):
+    bars(axis, report.rows)
+    assert [label.get_text() for label in axis.get_yticklabels()] == [row.label for row in report.rows]
+    refused = [text for text in words(axis) if text.startswith("refused: ")]
+    assert len(refused) == sum(isinstance(row.answer, Refusal) for row in report.rows) >= 1
+    assert all(len(text) < 110 for text in refused)
+
+
+def test_bars_span_the_ranges_and_floors_are_marked(axis, report):
+    bars(axis, report.rows)
+    spans = [(p.get_x(), p.get_x() + p.get_width()) for p in axis.patches if isinstance(p, Rectangle)]
+    expected = [(answer.total.low_j, answer.total.high_j) for _, answer in report.estimates]
+    np.testing.assert_allclose(spans, expected)
+    floors = [line.get_xdata() for line in axis.lines if len(line.get_xdata()) == 2]
+    drawn = [
+        (row.floor_interval.low_j, row.floor_interval.high_j) for row in report.rows if row.floor_interval
+    ]
+    np.testing.assert_allclose(floors, drawn)
+    assert axis.get_xscale() == "log"
+
+
+def test_kinds_differ_by_more_than_colour():
+    hatches = [hatch for _, hatch in KINDS.values()]
+    assert len(set(hatches)) == len({colour for colour, _ in KINDS.values()}) == len(KINDS)
+
+
+def test_an_uninformative_bar_says_so(axis, report):
+    wide = replace(report.main, total=replace(report.main.total, low_j=1e-15, high_j=1e-9))
+    bars(axis, [replace(report.rows[0], answer=wide)])
+    assert any("uninformative" in text for text in words(axis))
+    assert axis.patches[0].get_linestyle() == "--"
+
+
+def test_the_tornado_shows_the_largest_swings_first(axis, report):
+    tornado(axis, report.main, 4)
+    widths = [patch.get_width() / patch.get_x() for patch in axis.patches]
+    assert len(widths) == 4 and widths == sorted(widths, reverse=True)
+    names = [label.get_text().replace(" ", "_") for label in axis.get_yticklabels()]
+    assert names == [lever.constant for lever in report.main.levers[:4]]
+
+
+def test_the_curve_runs_from_coarse_to_fine_and_says_where_it_ends(axis, report):
+    curve(axis, report.curve)
+    left, right = axis.get_xlim()
+    assert left > right and any(text.startswith("refused: ") for text in words(axis))
+    assert len(axis.lines[0].get_xdata()) == 2  # of three points: the last has no energy
+
+
+@pytest.mark.parametrize("refuse", [False, True])
+def test_one_picture_with_everything_or_nothing(report, refuse):
+    if refuse:
+        rows = tuple(replace(row, answer=Refusal(row.label, "no"), floor=None) for row in report.rows)
+        points = tuple(replace(point, energy=None, floor=None, why="no") for point in report.curve)
+        report = replace(report, rows=rows, curve=points)
+    assert png(report).startswith(b"\x89PNG")
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    panels(figure, report)
+    assert len(figure.axes) == 3

@@ -1,0 +1,179 @@
+"""One layer on all hardware: refusals, what every number rests on, and that every option moves a number."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+
+from hw_targets import circuit_names, get_target, target_names
+from oscsim import ExplicitCoupling, FixedOrder, FrequencyCoupling, PhaseLayerSpec
+from oscsim.cli.hardware_options import OPTIONS
+from oscsim.energy import Estimate, OscillatorHardware, Refusal, load_constants
+from oscsim.energy.estimate import EnergyError
+from oscsim.energy.plan_counts import PlanCounts, counts_by_target
+from oscsim.energy.report import clocked_layer, energy_report
+
+BOOK = load_constants()
+ACCURACIES = (0.05,)
+
+
+def small(**changes):
+    """Four tokens whose pairs lock firmly, lock near the edge (ratio 0.98), and turn."""
+    fields = {
+        "omega": np.array([[[0.0], [0.3], [0.9], [2.5]]]),
+        "theta": np.array([[[0.0], [0.3], [-0.2], [0.1]]]),
+        "values": np.ones((1, 4, 2)),
+        "coupling": FrequencyCoupling(alpha=[0.1]),
+        "gain": [1.0],
+        "order_parameter": FixedOrder(r=[1.0]),
+        "time_unit_s": 2e-8,
+    }
+    return PhaseLayerSpec(**fields | changes)
+
+
+def report(spec=None, plans=None, **options):
+    hardware = OscillatorHardware.of(**options)
+    return energy_report(spec or small(), hardware, plans or {}, BOOK, accuracies=ACCURACIES)
+
+
+@cache
+def hardware_only(**options):
+    """The report of options alone; several tests start from the same one."""
+    return report(**options)
+
+
+def numbers(found):
+    """Everything in joules that the rows say, and the shares that were left out."""
+    rows = []
+    for row in found.rows:
+        total = row.answer.total.to_json() if isinstance(row.answer, Estimate) else row.answer.reason
+        floor = None if row.floor_interval is None else row.floor_interval.value_j
+        left_out = None if row.schedule is None else row.schedule.left_out_share
+        rows.append((total, floor, left_out))
+    return rows
+
+
+CHANGED = {
+    "family": ({}, "lc"), "node_nm": ({}, 45.0), "vdd_v": ({}, 1.0), "stages": ({}, 7), "width_um": ({}, 2.0),
+    "quality_factor": ({"family": "lc"}, 8.0), "impedance_ohm": ({"family": "lc"}, 50.0),
+    "cell": ({}, "mutual"), "coupling_bits": ({}, 4), "readout_bits": ({}, 6), "activity": ({}, 0.5),
+    "accuracy": ({}, 0.05), "edge_band": ({}, 0.1), "carrier_hz": ({}, 2e9), "time_unit_s": ({}, 4e-8),
+    "epsilon": ({}, 0.05), "cell_clock": ({}, "own"), "read_out": ({}, "beats"), "stop": ({}, "each"),
+    "temperature_k": ({}, 400.0),
+}  # fmt: skip
+
+
+def test_every_field_is_an_option_and_is_tried():
+    assert set(OPTIONS) == set(OscillatorHardware.model_fields) == set(CHANGED)
+
+
+@pytest.mark.parametrize("option", CHANGED)
+def test_every_option_moves_a_number(option):
+    others, value = CHANGED[option]
+    assert numbers(hardware_only(**others)) != numbers(report(**others, **{option: value}))
+
+
+def test_every_number_rests_on_constants_of_the_report():
+    plans = {"lava": PlanCounts(get_target("lava").lower(small()).plan.counts(), 1e-3)}
+    content = report(plans=plans).to_json()
+    assert content == json.loads(json.dumps(content, allow_nan=False))
+    estimates = [row for row in content["rows"] if "refused" not in row]
+    assert len(estimates) >= 3
+    for row in estimates:
+        assert sum(item["value_j"] for item in row["items"]) == pytest.approx(row["total"]["value_j"])
+        for item in row["items"]:
+            assert item["constants"] or item["value_j"] == 0.0
+            for constant in item["constants"]:
+                assert content["constants"][constant["name"]]["citation"] == constant["citation"]
+
+
+def test_pair_and_network_are_two_machines_for_one_layer():
+    pair, network = report().rows[:2]
+    assert (pair.schedule.dynamics, network.schedule.dynamics) == ("pair", "network")
+    assert pair.answer.counts["oscillators"] == 16 and network.answer.counts["oscillators"] == 4
+    assert [row.schedule.dynamics for row in report(small(dynamics="network")).rows[:2]] == [
+        "network",
+        "pair",
+    ]
+
+
+def test_clamped_layers_have_one_array_and_no_digital_rest():
+    rows = report(small(dynamics="clamped", duration=2.0)).rows
+    assert [row.group for row in rows] == ["oscillators", "baseline"]
+    assert rows[0].schedule.dynamics == "clamped"
+    assert rows[0].answer.counts.total("multiply_accumulates") == 0.0
+    assert isinstance(rows[1].answer, Refusal)
+
+
+def test_the_digital_rest_is_in_it_or_left_out_with_the_reason():
+    answer = report().rows[0].answer
+    assert answer.counts["multiply_accumulates.int8"] == 32 and "digital rest" in answer.boundary
+    absent = BOOK.replaced([BOOK["int8_mul_7nm"].__class__(**{
+        **vars(BOOK["int8_mul_7nm"]), "how": "recalled"})])  # fmt: skip
+    found = energy_report(small(), OscillatorHardware(), {}, absent, accuracies=ACCURACIES)
+    answer = found.rows[0].answer
+    assert answer.counts.total("multiply_accumulates") == 0.0
+    assert "synchronization only" in answer.boundary and "int8_mul_7nm" in dict(answer.left_out).popitem()[1]
+    assert "int8_mul_7nm" in found.rows[-1].answer.reason
+
+
+def test_a_clock_that_is_too_fast_is_refused_with_what_helps():
+    found = report(small(time_unit_s=1e-10))
+    assert all(isinstance(row.answer, Refusal) and "--epsilon" in row.answer.reason for row in found.rows[:2])
+    assert clocked_layer(small(time_unit_s=1e-10), OscillatorHardware()).time_unit_s == 1e-10
+    assert clocked_layer(small(), OscillatorHardware(epsilon=0.1)).time_unit_s == pytest.approx(
+        1 / (2 * np.pi * 1e9 * 0.1)
+    )
+
+
+def test_no_number_is_below_the_noise_floor_without_a_word():
+    loud = report(accuracy=0.007, readout_bits=9).rows[0]
+    assert "BELOW THE NOISE FLOOR" in loud.status and "BELOW THE NOISE FLOOR" in loud.verdict
+    assert loud.floor_interval.low_j > loud.answer.items[2].interval.high_j
+
+
+def test_what_is_not_validated_is_said_in_every_report():
+    found = report()
+    assert "not validated" in found.validation
+    assert any(found.validation in note for note in found.notes)
+    assert found.boundary in found.notes
+
+
+def test_all_targets_have_a_number_or_a_reason():
+    targets = [get_target(name) for name in (*target_names(), *circuit_names())]
+    hardware = OscillatorHardware(epsilon=0.02, family="ring", stages=5)
+    plans = counts_by_target(targets, clocked_layer(small(), hardware), hardware)
+    assert all(isinstance(plan, PlanCounts) for plan in plans.values())
+    found = energy_report(small(), hardware, plans, BOOK, "a100", ACCURACIES)
+    kinds = {row.label.split(":")[0]: row.answer.kind for row in found.rows if row.group == "target"}
+    assert kinds == {
+        "triton": "best case", "brian2": "estimate", "lava": "inherited", "circuit": "estimate",
+        "spice": "estimate",
+    }  # fmt: skip
+    assert "A100" in found.rows[2].label and "best case" in found.rows[2].answer.kind
+
+
+def test_a_plan_that_cannot_be_is_a_refusal():
+    mixed = small(coupling=ExplicitCoupling(matrix=np.zeros((1, 4, 4))))
+    plans = counts_by_target([get_target("circuit")], mixed, OscillatorHardware())
+    row = report(mixed, plans).rows[2]
+    assert row.label.startswith("circuit") and (
+        isinstance(row.answer, Refusal) or row.answer.total.value_j > 0.0
+    )
+    slow = counts_by_target([get_target("circuit")], small(time_unit_s=1e-11), OscillatorHardware())
+    assert isinstance(slow["circuit"], Refusal) and "time_unit_s" in slow["circuit"].reason
+
+
+def test_unknown_device():
+    plans = {"triton": PlanCounts(get_target("triton").lower(small()).plan.counts(), 1e-5)}
+    with pytest.raises(EnergyError, match="h200, a100"):
+        energy_report(small(), OscillatorHardware(), plans, BOOK, "z80", ACCURACIES)
+
+
+def test_the_curve_is_of_the_layers_own_array():
+    found = energy_report(small(), OscillatorHardware(), {}, BOOK, accuracies=(0.05, 0.01, 0.001))
+    coarse, fine, finest = found.curve
+    assert fine.energy.value_j > coarse.energy.value_j
+    assert fine.energy.value_j == pytest.approx(found.main.total.value_j)
+    assert finest.energy is None and "bits" in finest.why
