@@ -36,7 +36,9 @@ def test_people_get_every_verdict(cli):
 
 
 def test_programs_get_every_number(cli, chips):
-    result = cli("energy", "--validate", "--chips", chips, "--json", "-")
+    plot = chips.parent / "x.png"
+    result = cli("energy", "--validate", "--chips", chips, "--json", "-", "--plot", plot)
+    assert plot.read_bytes().startswith(b"\x89PNG")
     assert result.code == 0 and "ring of nobody" in result.err
     content = result.json()
     assert content["chips"] == str(chips) and content["feasible_splits"] == []
