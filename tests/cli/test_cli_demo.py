@@ -3,6 +3,8 @@
 import json
 import re
 from dataclasses import replace
+from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from oscsim.cli.commands import DEMO_TEXT
 from oscsim.demo import files, sections
 from oscsim.demo.gallery import TITLES, settling_arrays
 from oscsim.demo.layers import clamped_layer, network_layer, pick_cells, settling_layer
+from oscsim.energy import Interval
 
 OTHER_TEXT = "Alice was beginning to get very tired of sitting by her sister on the bank,"
 
@@ -88,7 +91,13 @@ def test_demo_conforms_on_all_targets(cli, checkpoint, tmp_path):
         )
     assert set(content["network_approximation_error"]) == {"triton", "brian2", "lava"}
     assert (tmp_path / "demo/x.png").read_bytes().startswith(b"\x89PNG")
-    assert len(re.findall(r"\[ ?\d+/20\]", result.err)) == 20  # progress
+    assert len(re.findall(r"\[ ?\d+/21\]", result.err)) == 21  # progress
+    energies = {row["label"].split(":")[0]: "total" in row for row in content["energy"]["rows"]}
+    assert list(energies) == [
+        "ring, 65 nm, pair", "ring, 65 nm, network", "triton", "brian2", "lava", "circuit", "spice",
+        "digital int8, 7 nm",
+    ]  # fmt: skip
+    assert all(energies[name] for name in ("triton", "brian2", "lava", "circuit"))
     page = (tmp_path / "demo/report.html").read_text()
     for name in ("closed form", "triton", "brian2", "lava"):
         assert f">{name}</text>" in page  # a panel of its own in the pictures
@@ -106,6 +115,50 @@ def test_report_is_self_contained_and_names_what_was_run(first_demo):
         assert digest in page
     assert content["text_digest"] in page
     assert content["checkpoint"]["sha256"] in page
+
+
+def rows_of(html):
+    """Text of the cells of every row of a piece of HTML."""
+    return [
+        [unescape(re.sub("<.*?>", "", cell)).strip() for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)]
+        for row in re.findall(r"<tr.*?</tr>", html, re.DOTALL)
+    ]
+
+
+def test_every_joule_of_the_report_leads_to_a_citation(first_demo):
+    """Table of joules -> its items -> their constants -> rows of the table of constants -> references."""
+    content, page = first_demo
+    section = page[page.index("What it would cost in joules") : page.index("Where the closed form may be")]
+    joules, details, constants = re.findall(r"<table>.*?</table>", section, re.DOTALL)
+    sources = {row[0]: row for row in rows_of(constants)[1:]}
+    references = (Path(__file__).parents[2] / "docs/references.md").read_text(encoding="utf-8")
+    known = set(re.findall(r"^\| ([A-Z][A-Z0-9]+) \|", references, re.MULTILINE))
+    estimates = [row for row in content["energy"]["rows"] if "refused" not in row]
+    shown = {row[0]: row[1] for row in rows_of(joules)[1:] if len(row) == 6}
+    bodies = re.findall(r"<tbody>.*?</tbody>", details, re.DOTALL)
+    assert list(shown) == [row["label"] for row in estimates] and len(shown) >= 3
+    for row, body in zip(estimates, bodies, strict=True):
+        total = row["total"]["value_j"]
+        assert shown[row["label"]].startswith(str(Interval(total, total, total, total)).split()[0])
+        items = [item for item in row["items"] if item["high_j"] > 0.0]
+        assert sum(item["value_j"] for item in items) == pytest.approx(total)
+        (label, *_), *lines = rows_of(body)
+        assert label == row["label"] and [line[1] for line in lines] == [item["name"] for item in items]
+        for item, line in zip(items, lines, strict=True):
+            names = line[4].split(", ")
+            assert names == [constant["name"] for constant in item["constants"]]
+            for name in names:
+                assert f'href="#constant-{name}"' in body and f'id="constant-{name}"' in constants
+                assert sources[name][5] in known, name
+    floors = {c["name"] for row in estimates if row["noise_floor"] for c in row["noise_floor"]["constants"]}
+    assert floors and floors <= set(sources)
+    assert not floors & {name for name, row in sources.items() if not {row[5]} & known} - {"temperature"}
+
+
+def test_the_report_says_what_is_not_validated(first_demo):
+    content, page = first_demo
+    assert "not validated" in content["energy"]["validation"]
+    assert content["energy"]["validation"] in unescape(page)
 
 
 def test_another_text_changes_every_digest(first_demo, small_demo):

@@ -68,7 +68,7 @@ def test_several_layers_are_reported_one_after_the_other(cli, layer_file, tmp_pa
     got = cli("energy", layer_file, other)
     assert got.code == 0
     assert got.out.index(str(layer_file)) < got.out.index(str(other))
-    assert "[2/2]" in got.err
+    assert "[ 2/2] energy of" in got.err
 
 
 def test_options_reach_the_report(cli, layer_file):
