@@ -34,16 +34,17 @@ def counts_per_second(chip: Chip, bits: float) -> Counts:
 
 
 def mean_span(oscillators: int, couplings: int) -> float:
-    """Mean length of a coupling's wire on a square grid of oscillators, in cell pitches (Manhattan).
+    """Mean length of a coupling's wire on a square grid of oscillators, in cell pitches.
 
-    All to all: ``(2/3) sqrt(n)``, the mean distance of two random places. Otherwise each of the ``2 M/n``
-    neighbours lies in the smallest square around its oscillator: ``sqrt(2 M/n + 1)/2``, at least 1 and at
-    most as for all to all.
+    All to all: ``(2/3) sqrt(n)``, the mean distance of two random places. Otherwise the ``2 M/n`` neighbours
+    fill the smallest square around their oscillator, and one net reaches them ring by ring: the mean ring is
+    a third of the side, ``sqrt(2 M/n + 1)/3``; at least 1 and at most as for all to all. A coupling between
+    cells that touch, as in a King's graph, is one pitch of wire.
 
-    >>> mean_span(64, 64 * 63 // 2), round(mean_span(1968, 7607), 2), mean_span(3, 2)
-    (5.333333333333333, 1.48, 1.0)
+    >>> mean_span(64, 64 * 63 // 2), mean_span(1968, 7607), round(mean_span(1024, 12 * 1024), 2)
+    (5.333333333333333, 1.0, 1.67)
     """
     everywhere = max(1.0, 2.0 / 3.0 * math.sqrt(oscillators))
     if 2 * couplings >= oscillators * (oscillators - 1):
         return everywhere
-    return min(everywhere, max(1.0, math.sqrt(2.0 * couplings / oscillators + 1.0) / 2.0))
+    return min(everywhere, max(1.0, math.sqrt(2.0 * couplings / oscillators + 1.0) / 3.0))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from oscsim.counts import CountError
 from oscsim.energy.constants import Book, ConstantError
-from oscsim.energy.coupler_split import Segment, feasible_split
+from oscsim.energy.coupler_split import Segment, chip_book, feasible_split
 from oscsim.energy.estimate import EnergyError, Estimate, Scope, estimate
 from oscsim.energy.hardware import OscillatorHardware
 from oscsim.energy.oscillator_terms import hardware_book, oscillator_terms
@@ -83,7 +83,7 @@ def predicted_power(chip: Chip, book: Book) -> tuple[Range | None, str, tuple[st
     except (ConstantError, EnergyError, ConfigError, CountError) as error:
         return None, f"not predictable: {error}", ()
     if chip.vdd_v is None:
-        notes = (*notes, "supply unknown: that of its node")
+        notes = (*notes, "supply unknown: a share of that of its node (chip_supply, prior)")
     power = _over_all([Range.of(one.total) for one in found])
     return power, "", (*notes, *found[0].notes)
 
@@ -115,7 +115,10 @@ def _estimate(chip: Chip, bits: float, book: Book) -> Estimate:
     counts = counts_per_second(chip, bits)
     terms = [t for t in oscillator_terms(hardware, counts) if any(counts.total(e) > 0.0 for e in t.events)]
     return estimate(
-        Scope(chip.name, "estimate", "array, running"), counts, terms, hardware_book(hardware, book)
+        Scope(chip.name, "estimate", "array, running"),
+        counts,
+        terms,
+        hardware_book(hardware, chip_book(chip, book)),
     )
 
 
