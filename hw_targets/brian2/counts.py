@@ -12,6 +12,8 @@ from oscsim.spec import PhaseLayerSpec
 from oscsim.tolerance import SETTLE_RESIDUAL
 
 Array = NDArray[np.float64]
+# Equal frequencies differ by this much of themselves after their mean has been taken off.
+_ROUNDING = 1e-14
 
 
 def layer_counts(spec: PhaseLayerSpec, lowered: PairLowering | NetworkLowering | ClampedLowering) -> Counts:
@@ -26,7 +28,7 @@ def layer_counts(spec: PhaseLayerSpec, lowered: PairLowering | NetworkLowering |
     if isinstance(lowered, PairLowering):
         events = _pair(spec, lowered, cycles_per_unit)
     elif isinstance(lowered, NetworkLowering):
-        events = _network(lowered, cycles_per_unit)
+        events = _network(spec, lowered, cycles_per_unit)
     else:
         events = _clamped(spec, lowered, cycles_per_unit)
     return events.counts(spec.carrier_hz, UNQUANTISED_BITS, UNQUANTISED_BITS, UNQUANTISED_BITS)
@@ -48,10 +50,11 @@ def _pair(spec: PhaseLayerSpec, lowered: PairLowering, cycles_per_unit: float) -
     )
 
 
-def _network(lowered: NetworkLowering, cycles_per_unit: float) -> Events:
+def _network(spec: PhaseLayerSpec, lowered: NetworkLowering, cycles_per_unit: float) -> Events:
     """A channel in which every oscillator can be held relaxes at its weakest pull; else it runs longest."""
     count, longest = int(lowered.valid.sum()), lowered.looks[-1] * lowered.step
-    held = np.abs(lowered.detuning) <= np.abs(lowered.matrix).sum(axis=2)[:, :, None]
+    rounding = _ROUNDING * float(np.abs(spec.omega).max())
+    held = np.abs(lowered.detuning) <= np.abs(lowered.matrix).sum(axis=2)[:, :, None] + rounding
     pull = np.where(np.isfinite(lowered.pull), lowered.pull, 0.0)[:, None]
     rest = np.log(1.0 / SETTLE_RESIDUAL) * np.divide(
         lowered.rate, pull, out=np.zeros_like(lowered.rate), where=pull > 0.0

@@ -81,6 +81,11 @@ def test_a_network_that_cannot_lock_is_counted_as_long_as_it_may_run():
     assert counts(IDEAL, layer(count=2, dynamics="network"))["oscillator_cycles"] < 2.0 * longest
 
 
+def test_equal_frequencies_without_coupling_are_at_rest_whatever_their_mean_rounds_to():
+    spec = layer(count=3, dynamics="network", gain=[0.0], omega=np.full((1, 3, 1), 0.1))
+    assert counts(IDEAL, spec)["oscillator_cycles"] == 3.0
+
+
 @pytest.mark.parametrize(("heads", "count"), [(1, 2), (2, 2), (1, 4)])
 def test_a_chip_has_two_oscillators_per_cell_even_where_one_is_simulated(heads, count):
     plan = CIRCUIT.lower(layer(heads, count)).plan

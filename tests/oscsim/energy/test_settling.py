@@ -50,6 +50,22 @@ def test_a_locked_cell_is_as_accurate_as_asked_at_its_time_and_not_at_half_of_it
     assert all(error(time * later) <= accuracy * (1.0 + 1e-6) + 1e-13 for later in (1.1, 2.0, 5.0))
 
 
+def test_a_layer_integrated_to_its_own_times_is_as_accurate_as_asked():
+    """Every locked cell outside the edge band, by the ODE: the error of S at T, T/2 and ever after."""
+    rng = np.random.default_rng(5)
+    spec = pairs(rng.uniform(0.0, 1.4, 5), coupling=ExplicitCoupling(rng.uniform(-1, 1, (1, 5, 5))), gain=1.5)
+    accuracy, found = 0.01, pair_settling(spec, OscillatorHardware(accuracy=0.01))
+    cells = np.argwhere(found.locked & found.compared & (found.time > 0.0))
+    assert len(cells) >= 8
+    j, d = coupling(spec), mismatch(spec)
+    for at in map(tuple, cells):
+        target = np.sqrt(j[at] ** 2 - (d[at] / 1.5) ** 2)
+        psi = trajectory(spec, found.time[at] * np.array([0.0, 0.5, 1.0, 1.5, 3.0]))[(slice(None), *at)]
+        error = np.abs(np.abs(j[at] * np.cos(psi)) - target)
+        assert error[2] == pytest.approx(accuracy, rel=1e-6)
+        assert error[1] > accuracy and (error[3:] < accuracy).all()
+
+
 @pytest.mark.parametrize("psi_0", [-3.0, -1.2, 0.3, 1.9, 3.1])
 def test_any_start_is_followed_to_its_last_excursion(psi_0):
     d, a, accuracy = np.array(0.5), np.array(1.0), 0.01
