@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from hw_targets import circuit_names, get_target, target_names
 from oscsim import ExplicitCoupling, FixedOrder, FrequencyCoupling, PhaseLayerSpec
 from oscsim.cli.hardware_options import OPTIONS
+from oscsim.counts import EVENTS
 from oscsim.energy import Estimate, OscillatorHardware, Refusal, load_constants
 from oscsim.energy.estimate import EnergyError
 from oscsim.energy.plan_counts import PlanCounts, counts_by_target
@@ -66,6 +68,12 @@ CHANGED = {
 
 def test_every_field_is_an_option_and_is_tried():
     assert set(OPTIONS) == set(OscillatorHardware.model_fields) == set(CHANGED)
+
+
+def test_the_page_has_every_option_and_event():
+    page = (Path(__file__).parents[3] / "docs/energy.md").read_text(encoding="utf-8")
+    assert [option for option, _ in OPTIONS.values() if f"| `{option}` |" not in page] == []
+    assert [event for event in EVENTS if f"\n| {event} |" not in page] == []
 
 
 @pytest.mark.parametrize("option", CHANGED)
