@@ -61,7 +61,7 @@ class EnergyReport:
         for row in self.rows:
             for note in row.notes:
                 rows.setdefault(note, []).append(row.label)
-        own = [f"{' and '.join(labels)}: {note}" for note, labels in rows.items()]
+        own = [f"{note} ({'; '.join(labels)})" for note, labels in rows.items()]
         verdicts = [row.verdict for row in self.rows]
         return tuple(filter(None, (self.boundary, f"validation: {self.validation}", *verdicts, *own)))
 
