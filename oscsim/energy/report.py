@@ -13,12 +13,13 @@ from oscsim.energy.oscillator_terms import hardware_book
 from oscsim.energy.plan_counts import PlanCounts
 from oscsim.energy.report_rows import array_row, digital_row, target_row
 from oscsim.energy.row import Row
-from oscsim.energy.schedule import schedule
+from oscsim.energy.schedule import clock
 from oscsim.energy.validation.replay import replay
 from oscsim.spec import PhaseLayerSpec
 
 # As which arrays a layer is shown: pair cells and network are two machines for one layer.
 _ARRAYS = {"pair": ("pair", "network"), "network": ("network", "pair"), "clamped": ("clamped",)}
+_ACCURACIES = {"pair": ACCURACIES, "network": (0.1, 0.03, 0.01, 0.005), "clamped": ACCURACIES}
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,10 @@ class EnergyReport:
 def clocked_layer(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> PhaseLayerSpec:
     """The layer on the clock that the options choose; as it is where no array can have that clock."""
     try:
-        plan = schedule(spec, hardware)
+        carrier_hz, time_unit_s, _ = clock(spec, hardware)
     except EnergyError:
         return spec
-    return spec.replace(carrier_hz=plan.carrier_hz, time_unit_s=plan.time_unit_s)
+    return spec.replace(carrier_hz=carrier_hz, time_unit_s=time_unit_s)
 
 
 def energy_report(
@@ -93,7 +94,7 @@ def energy_report(
     plans: Mapping[str, PlanCounts | Refusal],
     book: Book,
     device: str = "h200",
-    accuracies: Sequence[float] = ACCURACIES,
+    accuracies: Sequence[float] | None = None,
 ) -> EnergyReport:
     """Estimates and refusals for one evaluation of a layer, and everything needed to judge them.
 
@@ -104,7 +105,8 @@ def energy_report(
     Parameters
     ----------
     plans : target -> counts of its plan, or why it has none (``plan_counts.counts_by_target``).
-    book : the constants. device : GPU of the best case. accuracies : points of the curve.
+    book : the constants. device : GPU of the best case. accuracies : points of the curve;
+        None: a dozen, of networks four, since each of theirs integrates an ODE.
 
     Raises
     ------
@@ -119,7 +121,7 @@ def energy_report(
         "digest": spec.digest, "dynamics": spec.dynamics, "mask": spec.mask, "heads": spec.n_heads,
         "tokens": spec.n_oscillators, "channels": spec.n_channels,
     }  # fmt: skip
-    curve = accuracy_curve(spec, hardware, known, accuracies=accuracies)
+    curve = accuracy_curve(spec, hardware, known, accuracies=accuracies or _ACCURACIES[spec.dynamics])
     boundary = boundary_note([row.answer for row in rows])
     return EnergyReport(layer, hardware, tuple(rows), curve, boundary, replay(book).sentence)
 

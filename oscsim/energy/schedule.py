@@ -100,8 +100,7 @@ def schedule(
     """
     if dynamics is not None and dynamics != spec.dynamics:
         spec = spec.replace(dynamics=dynamics)
-    carrier_hz = hardware.carrier_hz or spec.carrier_hz
-    time_unit_s, epsilon = _time_unit(spec, hardware, carrier_hz)
+    carrier_hz, time_unit_s, epsilon = clock(spec, hardware)
     found = _SETTLING[spec.dynamics](spec, hardware)
     cycles_each = np.maximum(carrier_hz * time_unit_s * found.time, 1.0)
     longest = float(cycles_each[found.compared].max(initial=1.0))
@@ -119,6 +118,18 @@ def schedule(
         hardware.accuracy, coupling_bits, readout_bits, carrier_hz, time_unit_s, found.lower_bound,
         (*found.notes, *_notes(spec, hardware, carrier_hz * time_unit_s)),
     )  # fmt: skip
+
+
+def clock(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> tuple[float, float, float]:
+    """carrier_hz, time_unit_s and epsilon of a layer as an array of its own dynamics.
+
+    Raises
+    ------
+    EnergyError
+        as for :func:`schedule`.
+    """
+    carrier_hz = hardware.carrier_hz or spec.carrier_hz
+    return (carrier_hz, *_time_unit(spec, hardware, carrier_hz))
 
 
 def bits_for(levels: float) -> int:
