@@ -6,6 +6,7 @@ from typing import Any
 from oscsim.counts import in_words
 from oscsim.energy import Estimate, OscillatorHardware, load_constants
 from oscsim.energy.constants import Constant
+from oscsim.energy.estimate import Item
 from oscsim.energy.plan_counts import counts_by_target
 from oscsim.energy.report import EnergyReport, clocked_layer, energy_report
 from oscsim.energy.row import Row
@@ -38,14 +39,19 @@ def _row(row: Row) -> dict[str, Any]:
         "label": row.label, "refused": None, "total": row.energy, "kind": answer.kind,
         "includes": row.includes, "status": row.status,
         "accuracy": "–" if answer.accuracy is None else f"{answer.accuracy:.2g}",
-        "items": [
-            {"name": item.name, "energy": str(item.interval), "formula": item.formula,
-             "constants": [constant.name for constant in item.constants]}
-            for item in answer.items if item.interval.high_j > 0.0
-        ],
+        "items": [_item(item, answer) for item in answer.items if item.interval.high_j > 0.0],
         "counts": [(in_words(name), f"{n:.4g}") for name, n in answer.counts.items() if n > 0.0],
         "left_out": [f"{event} ({why})" for event, why in answer.left_out],
     }  # fmt: skip
+
+
+def _item(item: Item, answer: Estimate) -> dict[str, Any]:
+    return {
+        "name": in_words(item.name) if item.name in answer.counts else item.name,
+        "energy": str(item.interval).removesuffix(", uninformative"),
+        "formula": item.formula,
+        "constants": [constant.name for constant in item.constants],
+    }
 
 
 def constant_rows(report: EnergyReport) -> list[dict[str, str]]:

@@ -1,5 +1,6 @@
 """Energies as pictures: bars with ranges, the constants that matter, energy against accuracy."""
 
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import Any, cast
@@ -8,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
 from oscsim.demo.pictures import INK, LINES, MUTED, to_png
 from oscsim.energy.accuracy_curve import CurvePoint
@@ -25,6 +26,8 @@ KINDS = {
     "calibration": ("#c565a0", "xxxx"),
 }
 LEVERS = 7  # bars of the tornado chart
+MOST_TICKS = 6
+_STEPS = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
 _REASON = 96  # characters of a refusal that fit beside its name
 _BELOW = 0.37  # of a bar: where the oscillators' own energy is drawn beside what noise allows
 _OSCILLATORS: dict[str, Any] = {
@@ -34,6 +37,7 @@ _OSCILLATORS: dict[str, Any] = {
     "markerfacecolor": "none",
     "linestyle": "none",
 }
+_BESIDE: dict[str, Any] = {"textcoords": "offset points"}  # blanks in front of a word are lost in an SVG
 _JOULES = EngFormatter(unit="J", sep=" ")
 
 
@@ -86,25 +90,26 @@ def bars(axis: Axes, rows: Sequence[Row]) -> None:
     axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.tick_params(axis="y", length=0)
     axis.set(xscale="log", xlabel="energy of one evaluation of the layer")
-    _joules(axis, "x")
-    axis.grid(visible=True, axis="x")
     axis.use_sticky_edges = False
     axis.margins(x=0.1)
+    _joules(axis, "x")
+    axis.grid(visible=True, axis="x")
     _legend(axis, rows)
 
 
 def _bar(axis: Axes, place: int, answer: Estimate, row: Row) -> None:
     colour, hatch = KINDS[answer.kind]
     total = answer.total
+    span: dict[str, Any] = {"width": total.high_j - total.low_j, "left": total.low_j, "height": 0.52}
+    axis.barh(place, **span, color=colour, alpha=0.3, linewidth=0)
+    # a bar of its own: in an SVG a hatch on a translucent bar has the colour of the bar
     axis.barh(
-        place, max(total.high_j - total.low_j, 0.0), left=total.low_j, height=0.52, facecolor=f"{colour}55",
-        edgecolor=colour, hatch=hatch, linewidth=1.2, linestyle="--" if total.uninformative else "-",
+        place, **span, facecolor="none", edgecolor=colour, hatch=hatch, linewidth=1.2,
+        linestyle="--" if total.uninformative else "-",
     )  # fmt: skip
     axis.plot([total.value_j], [place], marker="D", color=colour, markeredgecolor=INK, markersize=5)
-    axis.annotate(
-        f"  {_shown(total.value_j)}" + (" (uninformative)" if total.uninformative else ""),
-        (total.high_j, place), va="center", fontsize=8, color=INK,
-    )  # fmt: skip
+    said = _shown(total.value_j) + (" (uninformative)" if total.uninformative else "")
+    axis.annotate(said, (total.high_j, place), (6, 0), **_BESIDE, va="center", fontsize=8, color=INK)
     floor = row.floor_interval
     if floor is not None:
         axis.plot([floor.low_j, floor.high_j], [place + _BELOW] * 2, color=LINES[4], linewidth=2.2)
@@ -115,8 +120,7 @@ def _bar(axis: Axes, place: int, answer: Estimate, row: Row) -> None:
 def _legend(axis: Axes, rows: Sequence[Row]) -> None:
     kinds = dict.fromkeys(row.answer.kind for row in rows if isinstance(row.answer, Estimate))
     marks: list[object] = [
-        Patch(facecolor=f"{KINDS[kind][0]}55", edgecolor=KINDS[kind][0], hatch=KINDS[kind][1], label=kind)
-        for kind in kinds
+        Patch(facecolor="none", edgecolor=KINDS[kind][0], hatch=KINDS[kind][1], label=kind) for kind in kinds
     ]
     marks += axis.plot([], [], marker="D", color=MUTED, markeredgecolor=INK, linestyle="none", markersize=5,
                        label="best value")  # fmt: skip
@@ -149,9 +153,11 @@ def _lever(axis: Axes, place: int, lever: Lever, middle: float) -> None:
     ends = sorted((lever.low_j, lever.high_j))
     axis.barh(place, ends[1] - ends[0], left=ends[0], height=0.6, color=LINES[0])
     for end, constant in ((lever.low_j, "low"), (lever.high_j, "high")):
-        side = "right" if end <= middle else "left"
         if not np.isclose(end, middle, rtol=1e-3, atol=0.0):
-            axis.annotate(f" {constant} ", (end, place), ha=side, va="center", fontsize=7, color=MUTED)
+            side, away = ("right", -4) if end < middle else ("left", 4)
+            axis.annotate(
+                constant, (end, place), (away, 0), **_BESIDE, ha=side, va="center", fontsize=7, color=MUTED
+            )
 
 
 def curve(axis: Axes, points: Sequence[CurvePoint]) -> None:
@@ -202,22 +208,33 @@ def _say_why(axis: Axes, points: Sequence[CurvePoint]) -> None:
     """Where the curve ends because a finer point is refused: the reason, in its place."""
     refused = [point for point in points if point.energy is None]
     if refused:
-        where = max(refused, key=lambda point: point.accuracy)
+        first = max(refused, key=lambda point: point.accuracy)
+        said = textwrap.fill(f"from {first.accuracy:g} on refused: {first.why}", 30)
         axis.text(
-            where.accuracy, 0.02, "refused: " + textwrap.fill(where.why, 26), fontsize=7, style="italic",
-            color=MUTED, va="bottom", ha="left", transform=axis.get_xaxis_transform(),
+            0.99, 0.02, said, fontsize=7, style="italic", color=MUTED, va="bottom", ha="right",
+            transform=axis.transAxes,
         )  # fmt: skip
 
 
 def _joules(axis: Axes, which: str) -> None:
-    """Powers of ten as pJ, nJ and so on; a range within one decade gets a few more ticks."""
-    side = axis.xaxis if which == "x" else axis.yaxis
-    low, high = side.get_view_interval()
-    decades = float(np.log10(high / low)) if low > 0.0 else 9.0
-    steps = (1.0,) if decades > 2.5 else (1.0, 3.0) if decades > 1.3 else (1.0, 2.0, 5.0)
-    side.set_major_locator(LogLocator(subs=steps, numticks=9))
-    side.set_major_formatter(FuncFormatter(lambda value, _: _JOULES(value)))
+    """Ticks in pJ, nJ and so on, as many as there is room for; call it when everything is drawn."""
+    side, view = (axis.xaxis, axis.get_xlim()) if which == "x" else (axis.yaxis, axis.get_ylim())
+    side.set_major_locator(FixedLocator(ticks(*sorted(view))))
+    side.set_major_formatter(FuncFormatter(lambda value, _: _shown(value)))
     side.set_minor_formatter(NullFormatter())
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers on a logarithmic axis: the densest choice of at most MOST_TICKS.
+
+    >>> ticks(4e-9, 3e-8), len(ticks(1e-12, 1e-3))
+    ([5e-09, 7e-09, 1e-08, 1.5e-08, 2e-08, 3e-08], 5)
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    choices = [[float(f"{m}e{k}") for k in range(first, last + 1) for m in steps] for steps in _STEPS]
+    choices += [[float(f"1e{k}") for k in range(first, last + 1) if k % every == 0] for every in (2, 3, 6)]
+    shown = [[tick for tick in choice if low <= tick <= high] for choice in choices]
+    return next(choice for choice in shown if len(choice) <= MOST_TICKS)
 
 
 def _shown(energy_j: float) -> str:

@@ -47,7 +47,8 @@ def test_every_row_has_its_place_and_a_refusal_its_reason(axis, report):
 
 def test_bars_span_the_ranges_and_floors_are_marked(axis, report):
     bars(axis, report.rows)
-    spans = [(p.get_x(), p.get_x() + p.get_width()) for p in axis.patches if isinstance(p, Rectangle)]
+    outlines = [p for p in axis.patches if isinstance(p, Rectangle) and p.get_linewidth() > 0.0]
+    spans = [(p.get_x(), p.get_x() + p.get_width()) for p in outlines]
     expected = [(answer.total.low_j, answer.total.high_j) for _, answer in report.estimates]
     np.testing.assert_allclose(spans, expected)
     floors = [line.get_xdata() for line in axis.lines if len(line.get_xdata()) == 2]
@@ -67,7 +68,7 @@ def test_an_uninformative_bar_says_so(axis, report):
     wide = replace(report.main, total=replace(report.main.total, low_j=1e-15, high_j=1e-9))
     bars(axis, [replace(report.rows[0], answer=wide)])
     assert any("uninformative" in text for text in words(axis))
-    assert axis.patches[0].get_linestyle() == "--"
+    assert axis.patches[-1].get_linestyle() == "--"
 
 
 def test_the_tornado_shows_the_largest_swings_first(axis, report):
@@ -81,7 +82,7 @@ def test_the_tornado_shows_the_largest_swings_first(axis, report):
 def test_the_curve_runs_from_coarse_to_fine_and_says_where_it_ends(axis, report):
     curve(axis, report.curve)
     left, right = axis.get_xlim()
-    assert left > right and any(text.startswith("refused: ") for text in words(axis))
+    assert left > right and any("refused:" in text for text in words(axis))
     assert len(axis.lines[0].get_xdata()) == 2  # of three points: the last has no energy
 
 
