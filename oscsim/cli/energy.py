@@ -1,7 +1,7 @@
 """``oscsim energy``: what a layer costs in joules on every kind of hardware, with ranges and sources."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +16,7 @@ from oscsim.cli.hardware_options import option_of, with_hardware
 from oscsim.cli.output import Output
 from oscsim.cli.progress import Steps
 from oscsim.energy import Book, OscillatorHardware, load_constants
+from oscsim.energy.measured import MeasuredEnergy
 from oscsim.energy.plan_counts import counts_by_target
 from oscsim.energy.report import EnergyReport, clocked_layer, energy_report
 from oscsim.errors import ConfigError
@@ -46,6 +47,9 @@ def energy(
     plot: Annotated[
         str | None, typer.Option("--plot", metavar="FILE.png", help="Of one layer, or of --validate.")
     ] = None,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Also measure the triton kernels on this GPU (NVML; 30 s each).")
+    ] = False,
     details: Annotated[
         bool, typer.Option("--details", help="Every item with its formula, constants and citations.")
     ] = False,
@@ -70,6 +74,7 @@ def energy(
     check_distinct({**inputs, "--chips": chips}, {"--plot": plot, "--json": json})
     given = {option_of(name): value for name, value in hardware.items()}
     given |= {"--device": device, "--details": details or None, "FILE.phase": files or None}
+    given["--measure"] = measure or None
     if validate:
         _refuse("--validate", given)
     else:
@@ -82,14 +87,16 @@ def energy(
         raise ConfigError("FILE.phase: given none, expected at least one; or use --validate")
     if plot is not None and len(files) > 1:
         raise ConfigError(f"--plot: given with {len(files)} layers, expected one; plot them one by one")
-    reports = _reports(files, OscillatorHardware.of(**hardware), book, device or "h200")
+    layers = [PhaseLayerSpec.load(path) for path in files]  # all of them, before any work
+    measured = measure_layers(files, layers) if measure else {}
+    reports = _reports(files, layers, OscillatorHardware.of(**hardware), book, device or "h200")
     if plot is not None:
         from oscsim.energy.figure import png  # matplotlib takes a second to import
 
         atomic_write(plot, png(reports[0]))
-    out.write_json(_content(files, reports))
+    out.write_json(_content(files, reports, measured))
     for path, report in zip(files, reports, strict=True):
-        show_report(out, path, report, details)
+        show_report(out, path, report, details, measured.get(path))
 
 
 def _refuse(asked: str, given: dict[str, Any]) -> None:
@@ -98,10 +105,25 @@ def _refuse(asked: str, given: dict[str, Any]) -> None:
         raise ConfigError(f"{', '.join(surplus)}: given with {asked}, where it does nothing; leave it out")
 
 
+def measure_layers(files: Sequence[str], layers: Sequence[PhaseLayerSpec]) -> dict[str, MeasuredEnergy]:
+    """Joules of every layer's kernels on the GPU of this machine; TargetUnavailable where there is none."""
+    get_target("triton").require()
+    from hw_targets.triton.bench.layer_energy import layer_energy
+
+    steps, measured = Steps(len(files)), {}
+    for path, layer in zip(files, layers, strict=True):
+        with steps(f"measuring {path}"):
+            measured[path] = layer_energy(layer)
+    return measured
+
+
 def _reports(
-    files: Sequence[str], hardware: OscillatorHardware, book: Book, device: str
+    files: Sequence[str],
+    layers: Sequence[PhaseLayerSpec],
+    hardware: OscillatorHardware,
+    book: Book,
+    device: str,
 ) -> list[EnergyReport]:
-    layers = [PhaseLayerSpec.load(path) for path in files]  # all of them, before any work
     for path, layer in zip(files, layers, strict=True):
         _refuse(f"the clamped layer {path}", _idle(layer, hardware))
     targets = [get_target(name) for name in (*target_names(), *circuit_names())]
@@ -121,8 +143,12 @@ def _idle(layer: PhaseLayerSpec, hardware: OscillatorHardware) -> dict[str, Any]
     return {option_of(name): getattr(hardware, name) for name in idle if name in hardware.model_fields_set}
 
 
-def _content(files: Sequence[str], reports: Sequence[EnergyReport]) -> dict[str, Any]:
-    return {
-        "schema_version": JSON_VERSION,
-        "layers": [{"path": path, **report.to_json()} for path, report in zip(files, reports, strict=True)],
-    }
+def _content(
+    files: Sequence[str], reports: Sequence[EnergyReport], measured: Mapping[str, MeasuredEnergy]
+) -> dict[str, Any]:
+    layers: list[dict[str, Any]] = []
+    for path, report in zip(files, reports, strict=True):
+        layers.append({"path": path, **report.to_json()})
+        if path in measured:
+            layers[-1]["measured"] = measured[path].to_json()
+    return {"schema_version": JSON_VERSION, "layers": layers}

@@ -7,13 +7,16 @@ from rich.text import Text
 from oscsim.cli.output import Output
 from oscsim.counts import in_words
 from oscsim.energy.estimate import Estimate, Refusal
+from oscsim.energy.measured import MeasuredEnergy
 from oscsim.energy.report import EnergyReport
 from oscsim.energy.row import Row
 
 LEVERS = 5  # constants of the tornado that are named
 
 
-def show_report(out: Output, path: str, report: EnergyReport, details: bool) -> None:
+def show_report(
+    out: Output, path: str, report: EnergyReport, details: bool, measured: MeasuredEnergy | None = None
+) -> None:
     """Energies, what was counted, what matters, and everything a reader should know of the numbers."""
     shape = report.layer
     out.print(Text(
@@ -21,6 +24,8 @@ def show_report(out: Output, path: str, report: EnergyReport, details: bool) -> 
         f"{shape['channels']} channels, {shape['mask']} mask"
     ))  # fmt: skip
     _show_energies(out, report.rows)
+    if measured is not None:
+        out.print(Text(str(measured)))
     _show_counts(out, report.rows)
     if details:
         _show_items(out, report.rows)

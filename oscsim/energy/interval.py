@@ -19,7 +19,7 @@ class Interval:
     Parameters
     ----------
     value_j : from the best value of every constant; median_j, low_j, high_j : of the draws, J; low and high
-        leave 2.5 % out at either end.
+        leave 2.5 % out at either end, but never the best value, which may be the end of a range.
     """
 
     value_j: float
@@ -42,7 +42,8 @@ class Interval:
         """
         numbers = np.atleast_1d(magnitude(drawn, "J"))
         low, middle, high = (float(n) for n in np.percentile(numbers, (_TAIL, 50.0, 100.0 - _TAIL)))
-        return cls(float(magnitude(nominal, "J")), middle, low, high)
+        value = float(magnitude(nominal, "J"))
+        return cls(value, middle, min(low, value), max(high, value))
 
     @property
     def width(self) -> float:

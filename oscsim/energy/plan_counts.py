@@ -1,5 +1,6 @@
 """What the plans of targets count for a layer: pure lowering, no backend."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +20,14 @@ class PlanCounts:
 
     Parameters
     ----------
-    accuracy : error of S that the plan promises; None where it promises nothing.
+    accuracy : error of S that it stands for: what the plan promises, or what its read-outs and couplers
+        resolve where that is coarser; None where it promises nothing.
+    upper_bound : whether a run may stop earlier than the plan counts.
     """
 
     counts: Counts
     accuracy: float | None
+    upper_bound: bool = False
 
 
 def counts_by_target(
@@ -52,5 +56,17 @@ def _counts(
         plan = target.lower(layer, target.config(**options)).plan
     except (LoweringError, ConfigError) as error:
         return Refusal(target.name, str(error))
-    epsilon = float(plan["accuracy"]["epsilon"])
-    return PlanCounts(plan.counts(), epsilon if epsilon <= LARGEST_EPSILON else None)
+    epsilon, counts = float(plan["accuracy"]["epsilon"]), plan.counts()
+    accuracy = max(epsilon, resolution(counts)) if epsilon <= LARGEST_EPSILON else None
+    return PlanCounts(counts, accuracy, layer.dynamics == "network" and counts.total("time_steps") > 0.0)
+
+
+def resolution(counts: Counts) -> float:
+    """Error of S that the coarsest phase read-out and coupler allow: ``max(pi/2^b, 1/2^b)``; 0 without any.
+
+    >>> resolution(Counts({"phase_conversions.9": 4, "coupling_cycles.7": 4})) == 2**-7
+    True
+    """
+    phases = [math.pi / 2.0 ** int(bits) for bits in counts.details("phase_conversions")]
+    couplers = [2.0 ** -int(bits) for bits in counts.details("coupling_cycles")]
+    return max((*phases, *couplers), default=0.0)

@@ -115,7 +115,8 @@ def energy_report(
     """
     known = hardware_book(hardware, book)
     rows = [array_row(spec, hardware, known, dynamics) for dynamics in _ARRAYS[spec.dynamics]]
-    rows += [target_row(name, plan, spec, hardware, known, device) for name, plan in plans.items()]
+    own = rows[0]
+    rows += [target_row(name, plan, spec, own, hardware, known, device) for name, plan in plans.items()]
     rows.append(digital_row(spec, hardware, known))
     layer = {
         "digest": spec.digest, "dynamics": spec.dynamics, "mask": spec.mask, "heads": spec.n_heads,

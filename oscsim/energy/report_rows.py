@@ -12,6 +12,7 @@ from oscsim.energy.baselines import (
     rest_left_out,
 )
 from oscsim.energy.baselines.digital import SYNCHRONIZATION_ONLY
+from oscsim.energy.baselines.pricing import accuracy_note
 from oscsim.energy.constants import Book, ConstantError
 from oscsim.energy.estimate import EnergyError, Estimate, Refusal, Scope, estimate
 from oscsim.energy.hardware import OscillatorHardware
@@ -48,6 +49,7 @@ def target_row(
     name: str,
     plan: PlanCounts | Refusal,
     spec: PhaseLayerSpec,
+    array: Row,
     hardware: OscillatorHardware,
     book: Book,
     device: str,
@@ -56,24 +58,44 @@ def target_row(
 
     Parameters
     ----------
+    array : the row of the layer as an array of its own dynamics: what cannot be built there cannot be built
+        by a plan either, and its slowest locked cell sets the noise floor of both.
     device : GPU of target triton.
     """
     if isinstance(plan, Refusal):
         return Row(f"{name}: its plan", "target", plan)
     if name == _GPU:
-        answer = gpu_estimate(plan.counts, book, device, plan.accuracy)
+        answer = gpu_estimate(plan.counts, book, device, plan.accuracy, hardware.accuracy)
         return Row(f"{name}: {device.upper()} at its best", "target", answer)
     if name == _NEUROMORPHIC:
         answer = loihi_estimate(plan.counts, book, plan.accuracy, hardware.accuracy)
-        return Row(f"{name}: Loihi 1 energies", "target", answer)
+        at_most = "at most " if plan.upper_bound else ""
+        return Row(f"{name}: {at_most}Loihi 1 energies", "target", answer)
+    return _simulated_row(name, plan, spec, array, hardware, book)
+
+
+def _simulated_row(
+    name: str, plan: PlanCounts, spec: PhaseLayerSpec, array: Row, hardware: OscillatorHardware, book: Book
+) -> Row:
+    """The oscillators that a target simulates, priced as this hardware."""
     label = f"{name}: as {hardware.family}, {hardware.node_nm:g} nm"
-    notes = (f"{name}: oscillators, cycles and resolutions of its own plan, priced as this hardware",)
+    if array.schedule is None:
+        return Row(label, "target", array.answer)
+    notes = (
+        f"{name}: oscillators, cycles and resolutions of its own plan, priced as this hardware",
+        *accuracy_note(plan.accuracy, hardware.accuracy),
+    )
     scope = Scope(label, "estimate", BOUNDARY, plan.accuracy, (), notes)
+    chosen = clocked(hardware, spec.carrier_hz)
+    if spec.dynamics == "pair" and plan.counts["oscillators"] > array.schedule.cells:
+        chosen = chosen.model_copy(update={"cell": "mutual"})
     try:
-        answer = _oscillators(scope, plan.counts, spec, clocked(hardware, spec.carrier_hz), book)
+        answer = _oscillators(scope, plan.counts, spec, chosen, book)
     except ConstantError as error:
-        answer = Refusal(label, str(error))
-    return Row(label, "target", answer)
+        return Row(label, "target", Refusal(label, str(error)))
+    floor = _floor(label, chosen, replace(array.schedule, counts=plan.counts), book)
+    said = "" if isinstance(floor, Refusal) else verdict(answer, floor)
+    return Row(label, "target", answer, None, floor, said)
 
 
 def digital_row(spec: PhaseLayerSpec, hardware: OscillatorHardware, book: Book) -> Row:

@@ -65,7 +65,10 @@ class Row:
             return f"refused: {self.answer.reason}"
         words = ["uninformative"] if self.answer.total.uninformative else []
         if isinstance(self.floor, NoiseFloor):
-            words.append(_POSITIONS[position(oscillator_energy(self.answer), self.floor)])
+            where = _POSITIONS[position(oscillator_energy(self.answer), self.floor)]
+            if self.floor.bound_only:  # nature's bound: to lie above it is not to lie above a circuit's noise
+                where = where.replace("NOISE FLOOR", "BOUND").replace("the noise floor", "the bound")
+            words.append(where)
         return ", ".join(words) or "ok"
 
     @property

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from oscsim import FixedOrder, FrequencyCoupling, PhaseLayerSpec
+from oscsim.energy.measured import MeasuredEnergy
 
 SHIPPED = (resources.files("oscsim.energy") / "constants.csv").read_text(encoding="utf-8").splitlines()
 
@@ -137,3 +138,20 @@ def test_bad_input_is_one_line_and_exit_2(cli, layer_file, tmp_path, monkeypatch
     got = cli("energy", *options)
     assert (got.code, got.out) == (2, "") and said in got.err and len(got.err.splitlines()) == 1, got.err
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_measuring_without_a_gpu_says_what_is_missing(cli, layer_file, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    got = cli("energy", layer_file, "--measure", "--json", layer_file.with_suffix(".json"))
+    assert (got.code, got.out) == (3, "") and "GPU" in got.err
+    assert not layer_file.with_suffix(".json").exists()
+
+
+def test_a_measured_energy_stands_beside_the_estimates_and_not_among_them(cli, layer_file, monkeypatch):
+    meter = MeasuredEnergy("op", "GPU of the test", "1", "board", (2.0, 3.0, 4.0), 10, 0.1, 70.0, False)
+    monkeypatch.setattr("hw_targets.triton.bench.layer_energy.layer_energy", lambda layer: meter)
+    got = cli("energy", layer_file, "--measure", "--json", "-")
+    content = got.json()["layers"][0]
+    assert content["measured"]["measured_j"] == 3.0 and "GPU of the test" in got.err
+    assert "measured" not in cli("energy", layer_file, "--json", "-").json()["layers"][0]
+    assert all("measured" not in row["label"] for row in content["rows"])

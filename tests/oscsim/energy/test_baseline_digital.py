@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from relative import relative
 
 from oscsim.energy import Estimate, Refusal, Scope, estimate, load_constants
 from oscsim.energy.baselines import digital_estimate, digital_rest, rest_left_out
@@ -42,7 +43,7 @@ def test_error_is_about_one_unit_of_the_last_place() -> None:
     errors = {bits: int8_error(spec, bits) for bits in (8, 10, 12)}
     for bits, error in errors.items():
         assert 0.2 * 2.0**-bits < error < 3.0 * 2.0**-bits
-    assert errors[8] / errors[12] == pytest.approx(16.0, rel=0.6)
+    assert errors[8] / errors[12] == relative(16.0, rel=0.6)
 
 
 def test_integers_know_who_locks() -> None:
@@ -59,7 +60,7 @@ def test_integers_know_who_locks() -> None:
 def test_a_common_offset_costs_no_digit() -> None:
     spec = layer(24, 3)
     far = layer(24, 3, omega=spec.omega + 100.0)
-    assert int8_error(far) == pytest.approx(int8_error(spec), rel=0.5)
+    assert int8_error(far) == relative(int8_error(spec), rel=0.5)
 
 
 def test_explicit_coupling_without_drive_locks_only_the_equal() -> None:
@@ -88,24 +89,24 @@ def test_padding_is_not_computed() -> None:
 
 def test_power_laws_in_joules() -> None:
     mac, small = "multiply_accumulates.int8", joules(layer(16, 4))
-    assert joules(layer(32, 4))[mac] == pytest.approx(4 * small[mac], rel=1e-12)
-    assert joules(layer(16, 8))[mac] == pytest.approx(2 * small[mac], rel=1e-12)
-    assert joules(layer(16, 4, heads=3))[mac] == pytest.approx(3 * small[mac], rel=1e-12)
+    assert joules(layer(32, 4))[mac] == relative(4 * small[mac], rel=1e-12)
+    assert joules(layer(16, 8))[mac] == relative(2 * small[mac], rel=1e-12)
+    assert joules(layer(16, 4, heads=3))[mac] == relative(3 * small[mac], rel=1e-12)
     values = [joules(layer(16, 4, width))[mac] - small[mac] for width in (5, 10)]
-    assert values[1] == pytest.approx(2 * values[0], rel=1e-9)
+    assert values[1] == relative(2 * values[0], rel=1e-9)
 
 
 def test_a_multiply_accumulate_is_a_product_a_sum_and_a_movement() -> None:
     items = joules(layer())
     cells = 16 * 16
     price = (BOOK["int8_mul_7nm"].value or 0.0) + (BOOK["int32_add_7nm"].value or 0.0)
-    assert items["multiply_accumulates.int8"] == pytest.approx(4 * cells * price, rel=1e-12)
+    assert items["multiply_accumulates.int8"] == relative(4 * cells * price, rel=1e-12)
     result = digital_estimate(layer(), BOOK, 0.02)
     assert isinstance(result, Estimate)
     access, reuse = BOOK["sram_8KB_64b_7nm"].value or 0.0, BOOK["operand_reuse"].value or 0.0
-    assert items["bytes.operand"] == pytest.approx(2 * 4 * cells / 8 * access / reuse, rel=1e-12)
+    assert items["bytes.operand"] == relative(2 * 4 * cells / 8 * access / reuse, rel=1e-12)
     # S of every cell and the own frequencies of every row; S again and weights of every cell
-    assert items["bytes.sram"] == pytest.approx((3 * cells + 2 * 16 * 4) / 8 * access, rel=1e-12)
+    assert items["bytes.sram"] == relative((3 * cells + 2 * 16 * 4) / 8 * access, rel=1e-12)
     lever = next(lever for lever in result.levers if lever.constant == "operand_reuse")
     assert lever.low_j > result.total.value_j > lever.high_j
 

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from relative import relative
 
 from oscsim.counts import Counts
 from oscsim.energy import (
@@ -24,7 +25,7 @@ FAMILIES = ("ring", "lc", "relaxation")
 
 def near(number, rel=1e-9):
     """Relative only: joules are far below the absolute tolerance that approx adds."""
-    return pytest.approx(number, rel=rel, abs=0.0)
+    return relative(number, rel=rel)
 
 
 def array(n=100.0, couplers=200.0, cycles=40.0, spans=1.0, seconds=4e-8, bits=6, readout=8):

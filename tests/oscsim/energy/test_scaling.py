@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from relative import relative
 
 from oscsim.energy import load_constants
 from oscsim.energy.constants import ConstantError
@@ -31,7 +32,7 @@ def femto(node, v):
 
 @pytest.mark.parametrize("node", PLANAR_NM)
 def test_published_nodes_are_exact(node, v):
-    assert femto(node, v) == pytest.approx(1e15 * BOOK[f"gate_cap_per_width_{node:g}nm"].value, rel=1e-12)
+    assert femto(node, v) == relative(1e15 * BOOK[f"gate_cap_per_width_{node:g}nm"].value, rel=1e-12)
     assert float(magnitude(supply_voltage(node, v), "V")) == BOOK[f"supply_{node:g}nm"].value
     assert set(v.used) == {f"gate_cap_per_width_{node:g}nm", f"supply_{node:g}nm"}
 
@@ -45,12 +46,12 @@ def test_monotone_and_without_jumps_between(v):
 
 def test_between_nodes_a_straight_line_in_logarithms(v):
     middle = float(np.sqrt(45.0 * 65.0))
-    assert femto(middle, v) == pytest.approx(np.sqrt(femto(45, v) * femto(65, v)), rel=1e-12)
+    assert femto(middle, v) == relative(np.sqrt(femto(45, v) * femto(65, v)), rel=1e-12)
 
 
 @pytest.mark.parametrize(("node", "attofarad", "micrometer"), [(14, 103.8, 0.092), (7, 100.5, 0.107)])
 def test_fins_at_their_own_nodes(node, attofarad, micrometer, v):
-    assert femto(node, v) == pytest.approx(1e-3 * attofarad / micrometer, rel=1e-12)
+    assert femto(node, v) == relative(1e-3 * attofarad / micrometer, rel=1e-12)
     assert float(magnitude(supply_voltage(node, v), "V")) == BOOK[f"supply_{node}nm"].value
 
 
@@ -83,9 +84,9 @@ def test_no_factor_between_planar_and_fins(node, v):
 
 def test_energy_factor_is_width_times_capacitance_times_supply_squared(v):
     expected = (32 / 65) * (femto(32, v) / femto(65, v)) * (0.9 / 1.1) ** 2
-    assert float(energy_factor(65, 32, v).magnitude) == pytest.approx(expected, rel=1e-12)
+    assert float(energy_factor(65, 32, v).magnitude) == relative(expected, rel=1e-12)
     there, back = energy_factor(65, 28, v), energy_factor(28, 65, v)
-    assert float((there * back).magnitude) == pytest.approx(1.0, rel=1e-12)
+    assert float((there * back).magnitude) == relative(1.0, rel=1e-12)
     assert float(energy_factor(45, 45, v).magnitude) == 1.0
 
 
