@@ -67,11 +67,18 @@ class Interval:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        scale, prefix = _prefix(self.value_j or self.high_j)
-        value, low, high = (f"{x / scale:.3g}" for x in (self.value_j, self.low_j, self.high_j))
-        unit = f"{prefix}J"
-        text = f"{value} {unit}" if low == high == value else f"{value} {unit} ({low} to {high} {unit})"
+        value, low, high = (_words(energy) for energy in (self.value_j, self.low_j, self.high_j))
+        if low == high == value:
+            return value
+        shared = low.split()[1] == high.split()[1]
+        text = f"{value} ({low.split()[0] if shared else low} to {high})"
         return text + (", uninformative" if self.uninformative else "")
+
+
+def _words(energy_j: float) -> str:
+    """``9.26e-9`` as "9.26 nJ"."""
+    scale, prefix = _prefix(energy_j)
+    return f"{energy_j / scale:.3g} {prefix}J"
 
 
 def _prefix(size: float) -> tuple[float, str]:

@@ -60,10 +60,12 @@ class Row:
 
     @property
     def status(self) -> str:
-        """In a few words: refused and why, uninformative, what noise allows, or ok."""
+        """In a few words: refused and why, uninformative, a lower bound, what noise allows, or ok."""
         if isinstance(self.answer, Refusal):
             return f"refused: {self.answer.reason}"
         words = ["uninformative"] if self.answer.total.uninformative else []
+        if self.schedule is not None and self.schedule.lower_bound:
+            words.append("at least: an average had not converged")
         if isinstance(self.floor, NoiseFloor):
             where = _POSITIONS[position(oscillator_energy(self.answer), self.floor)]
             if self.floor.bound_only:  # nature's bound: to lie above it is not to lie above a circuit's noise

@@ -1,6 +1,7 @@
 """One layer on all hardware: refusals, what every number rests on, and that every option moves a number."""
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -206,6 +207,13 @@ def test_the_counts_of_a_network_on_lava_are_a_bound():
         plans = counts_by_target([get_target("lava")], layer, OscillatorHardware())
         assert words in report(layer, plans).rows[2].label
     assert "at most" not in report(small(), plans).rows[2].label
+
+
+def test_a_duration_that_is_a_lower_bound_is_said_in_the_status():
+    row = report().rows[0]
+    assert "at least" not in row.status
+    bound = replace(row, schedule=replace(row.schedule, lower_bound=True))
+    assert bound.status.startswith("at least")
 
 
 def test_unknown_device():
