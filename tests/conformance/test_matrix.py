@@ -132,7 +132,7 @@ def test_config_of_another_target_is_refused(target):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("distance", [-3e-5, -1e-6, -1e-9, 0.0, 1e-9, 1e-6, 3e-5])
+@pytest.mark.parametrize("distance", [-3e-5, -1e-9, 0.0, 1e-9, 3e-5])
 def test_a_cell_at_the_edge_is_left_out_and_harms_nothing(kind, distance):
     """One pair so near the edge that no run can tell: 2 of 462 cells are undecided, the rest conforms."""
     omega = np.concatenate([[0.0, 1.0 + distance], 3.0 * np.arange(1, 21)])[None, :, None]
