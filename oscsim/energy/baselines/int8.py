@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oscsim import pair_terms
-from oscsim.closed_form import lock_ratio, synchronization
+from oscsim.closed_form import lock_radius, lock_ratio, synchronization
 from oscsim.coupling import ExplicitCoupling
 from oscsim.spec import PhaseLayerSpec
 from oscsim.tolerance import CONDITION_CAP, EDGE_BAND, condition_of_ratio
@@ -45,9 +45,9 @@ def int8_error(spec: PhaseLayerSpec, bits: int = BITS) -> float:
 def int8_row(spec: PhaseLayerSpec, j: Array, head: int, row: int, bits: int = BITS) -> Array:
     """(N,) one row of S as the integers give it; mask not applied.
 
-    Frequencies are stored in twice the bits. Their differences saturate at a power of two above the largest
-    that can lock, and are rounded to ``bits``; J (by table from d^2, or stored) and S likewise. Tables are
-    indexed by ``bits`` digits of their argument, its exponent apart.
+    Frequencies are stored in twice the bits. Their differences saturate at a power of two above the lock
+    radius, beyond which no cell locks, and are rounded to ``bits``; J (by table from d^2, or stored) and S
+    likewise. Tables are indexed by ``bits`` digits of their argument, its exponent apart.
     """
     full = 2.0**bits - 1.0
     explicit = isinstance(spec.coupling, ExplicitCoupling)
@@ -57,7 +57,11 @@ def int8_row(spec: PhaseLayerSpec, j: Array, head: int, row: int, bits: int = BI
     apart = np.abs(stored[row] - stored)
     if not strength > 0.0:
         return np.where(apart.max(axis=1) == 0.0, np.abs(j[head, row]), 0.0)
-    span = 2.0 ** np.ceil(np.log2(strength))
+    # strength is K r (frequency coupling) or K r max|J|: what locks is closer than d* or than that
+    law = spec.coupling
+    alpha = 0.0 if isinstance(law, ExplicitCoupling) else law.alpha[head]
+    widest = float(lock_radius(np.array(alpha), np.array(strength), np.array(1.0)))
+    span = 2.0 ** np.ceil(np.log2(widest))
     step = np.minimum(np.round(apart / span * full), full)
     square = np.square(step / full).sum(axis=1) * span**2
     if isinstance(spec.coupling, ExplicitCoupling):

@@ -153,3 +153,10 @@ def test_the_rest_of_a_layer_with_and_without_values() -> None:
     assert with_values["multiply_accumulates.int8"] == 12 * 12 * 5
     assert with_values["multiplications.int8"] == 12 * 5 and without["multiplications.int8"] == 12 * 12
     assert without["multiply_accumulates.int8"] == 0.0
+
+
+@pytest.mark.parametrize("gain", [1.3, 13.0, 130.0])
+def test_strong_coupling_costs_no_digit_where_frequencies_decide(gain: float) -> None:
+    """With alpha > 0 nothing beyond d* locks, however large K r is: the digits belong to what can."""
+    spec = layer(40, gain=np.array([gain]), coupling=FrequencyCoupling(np.array([3.0])))
+    assert int8_error(spec) < 3.0 * 2.0**-8
