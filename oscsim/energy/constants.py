@@ -89,7 +89,7 @@ class Book(Mapping[str, Constant]):
 
     def __getitem__(self, name: str) -> Constant:
         if name not in self._constants:
-            raise ConstantError(f"constant '{name}': not in the table (docs/energy.md lists it)")
+            raise ConstantError(f"constant '{name}': not in the table (docs/energy_constants.md lists it)")
         return self._constants[name]
 
     def __contains__(self, name: object) -> bool:

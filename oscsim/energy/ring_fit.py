@@ -108,8 +108,9 @@ Regressors = Callable[[PublishedRing], tuple[float, ...]]
 
 # What kappa C of a stage may be made of, with at most 2 parameters. "width + fixed" was chosen: gate and
 # drain grow with width, wiring does not, and both coefficients come out positive. The others are kept for the
-# table in docs/energy.md. The choice was made with the 2 um rings in view: "W/L" leaves smaller errors, but
-# is off by a factor of 10 there; "width + gate area" has a negative coefficient. So they are no validation.
+# table in docs/energy_oscillators.md. The choice was made with the 2 um rings in view: "W/L" leaves smaller
+# errors, but is off by a factor of 10 there; "width + gate area" has a negative coefficient. So they are no
+# validation.
 CANDIDATES: dict[str, Regressors] = {
     "width + fixed": lambda ring: (ring.width_um, 1.0),
     "width": lambda ring: (ring.width_um,),

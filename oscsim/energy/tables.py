@@ -1,4 +1,4 @@
-"""``python -m oscsim.energy.tables``: write the table of constants between its marks in docs/energy.md."""
+"""``python -m oscsim.energy.tables``: write the table of constants into docs/energy_constants.md."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,7 +8,7 @@ from oscsim.energy.constants import Book, Constant, ConstantError, How, RangeFro
 from oscsim.energy.constants_file import load_constants
 from oscsim.io import atomic_write
 
-PAGE = Path("docs/energy.md")
+PAGE = Path("docs/energy_constants.md")
 BEGIN, END = "<!-- constants: begin -->", "<!-- constants: end -->"
 HOW_WORDS: dict[How, str] = {
     "exact": "physics, no uncertainty",

@@ -1,4 +1,4 @@
-"""Phase noise and the energy below which it spoils a read-out (docs/energy.md, section Noise floor)."""
+"""Phase noise and the energy below which it spoils a read-out (docs/energy_oscillators.md, Noise floor)."""
 
 from oscsim.energy.noise.floor import NoiseFloor, noise_floor
 from oscsim.energy.noise.replay import RingReplay, replay_phase_noise

@@ -1,4 +1,4 @@
-"""``python -m oscsim.energy.validation.page``: write the validation into docs/energy.md."""
+"""``python -m oscsim.energy.validation.page``: write the validation into docs/energy_validation.md."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from oscsim.energy.validation.words import ROW_COLUMNS, SUMMARY_COLUMNS, remarks
 from oscsim.errors import SchemaError
 from oscsim.io import atomic_write
 
-PAGE = Path("docs/energy.md")
+PAGE = Path("docs/energy_validation.md")
 BEGIN, END = "<!-- validation: begin -->", "<!-- validation: end -->"
 
 
