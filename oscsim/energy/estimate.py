@@ -1,21 +1,18 @@
 """An energy estimate: terms, each a formula of counts and constants, summed with range and sources."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from oscsim.counts import Counts
 from oscsim.energy.constants import Book, Constant, ConstantError
-from oscsim.energy.interval import Interval
+from oscsim.energy.interval import EnergyError, Interval
 from oscsim.energy.units import Quantity, magnitude, quantity
 from oscsim.energy.valuation import Draws, Nominal, Valuation
-from oscsim.errors import OscsimError
 
 Kind = Literal["estimate", "best case", "inherited", "calibration"]
-
-
-class EnergyError(OscsimError, ValueError):
-    """An estimate that cannot be made: an event without a price, an impossible option, a missing constant."""
+BRIEF = 96  # characters of a refusal that fit beside its name
 
 
 @dataclass(frozen=True)
@@ -113,6 +110,19 @@ class Refusal:
 
     name: str
     reason: str
+
+    @property
+    def brief(self) -> str:
+        """What is wrong, in the first clauses of the reason: what fits on a line beside a name.
+
+        >>> Refusal("x", "epsilon: 10.1 of the carrier (1 GHz), expected at most 0.35; set another").brief
+        'epsilon: 10.1 of the carrier, expected at most 0.35'
+        """
+        first = re.sub(r" \([^()]*\)", "", self.reason.partition("; ")[0])
+        if len(first) <= BRIEF:
+            return first
+        clauses = re.match(rf"(.{{1,{BRIEF}}})(?=, |: )", first)
+        return clauses[1] if clauses else first[:BRIEF].rsplit(" ", 1)[0]
 
     def to_json(self) -> dict[str, Any]:
         """Name and reason; no energy."""

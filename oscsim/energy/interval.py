@@ -1,15 +1,21 @@
 """An energy as an interval: best value, median and 95 % of the draws."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from oscsim.energy.units import Quantity, magnitude
+from oscsim.errors import OscsimError
 
 # An interval this wide says less than an order of magnitude and a half: it is labelled, not hidden.
 UNINFORMATIVE = 30.0
 _TAIL = 2.5  # per cent left out at each end
+
+
+class EnergyError(OscsimError, ValueError):
+    """An estimate that cannot be made: an event without a price, an impossible option, a missing constant."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +41,21 @@ class Interval:
         ------
         UnitError
             not an energy: a term was forgotten or is of another kind.
+        EnergyError
+            not a finite number: an option or a constant is too large or too small to calculate with.
 
         >>> from oscsim.energy.units import quantity
         >>> print(Interval.of(quantity(2.0, "pJ"), quantity([1.0, 2.0, 4.0], "pJ")))
         2 pJ (1.05 to 3.9 pJ)
         """
         numbers = np.atleast_1d(magnitude(drawn, "J"))
-        low, middle, high = (float(n) for n in np.percentile(numbers, (_TAIL, 50.0, 100.0 - _TAIL)))
         value = float(magnitude(nominal, "J"))
+        if not (math.isfinite(value) and np.all(np.isfinite(numbers))):
+            raise EnergyError(
+                f"energy: given {value:g} J, {np.isfinite(numbers).mean():.0%} of the draws finite, expected "
+                "finite numbers; an option, a constant or a count is too large or too small"
+            )
+        low, middle, high = (float(n) for n in np.percentile(numbers, (_TAIL, 50.0, 100.0 - _TAIL)))
         return cls(value, middle, min(low, value), max(high, value))
 
     @property
@@ -54,6 +67,26 @@ class Interval:
     def uninformative(self) -> bool:
         """Whether the interval spans more than a factor of 30."""
         return self.width > UNINFORMATIVE
+
+    def scaled(self, factor: float) -> "Interval":
+        """The energy of a share, as of one token.
+
+        >>> print(Interval(4.0, 5.0, 2.0, 8.0).scaled(0.5))
+        2 J (1 to 4 J)
+        """
+        return Interval(*(factor * end for end in (self.value_j, self.median_j, self.low_j, self.high_j)))
+
+    def raised(self, part: "Interval", least: "Interval") -> "Interval":
+        """This total with one part of it raised to at least another energy, end by end.
+
+        The other parts keep what they have at that end of the total: no draws are left to combine.
+
+        >>> print(Interval(4.0, 4.0, 2.0, 8.0).raised(Interval(1.0, 1.0, 0.5, 2.0), Interval(3.0, 3.0, 2.0, 9.0)))
+        6 J (3.5 to 15 J)
+        """
+        names = ("value_j", "median_j", "low_j", "high_j")
+        ends = [(getattr(self, name), getattr(part, name), getattr(least, name)) for name in names]
+        return Interval(*(total - old + max(old, new) for total, old, new in ends))
 
     def covers(self, energy_j: float) -> bool:
         """Whether an energy lies inside, ends included (rounding of the last digit apart)."""

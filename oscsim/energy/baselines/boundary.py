@@ -8,20 +8,23 @@ BOARD = "board (GPU, memory, regulators), whole layer"
 
 
 def boundary_note(results: Sequence[Estimate | Refusal]) -> str:
-    """One sentence: which rows include what; empty where no row has an energy.
+    """One sentence: whether the rows include the same and are as accurate; empty where no row has an energy.
+
+    What each of them includes is its own ``boundary``.
 
     >>> boundary_note([Refusal("digital int8, 7 nm", "no constants")])
     ''
     """
-    rows: dict[str, list[str]] = {}
-    for result in results:
-        if isinstance(result, Estimate):
-            rows.setdefault(result.boundary, []).append(result.name)
+    rows = [result for result in results if isinstance(result, Estimate)]
     if not rows:
         return ""
-    if len(rows) == 1:
-        return f"Every row includes the same: {next(iter(rows))}."
-    parts = [f"{', '.join(names)}: {boundary}" for boundary, names in rows.items()]
-    whole = [name for boundary, names in rows.items() if boundary.startswith("board") for name in names]
-    warning = f" Of these only {', '.join(whole)} includes a whole board." if whole else ""
-    return f"The rows include different things, so their ratio is no advantage: {'; '.join(parts)}.{warning}"
+    boundaries = list(dict.fromkeys(row.boundary for row in rows))
+    errors = [row.accuracy for row in rows if row.accuracy is not None]
+    apart = f"errors of S differ ({min(errors):.1g} to {max(errors):.1g})" if len(set(errors)) > 1 else ""
+    if len(boundaries) == 1:
+        same = f"Every row includes the same: {boundaries[0]}"
+        return f"{same}; {apart}, so their ratio is no advantage." if apart else f"{same}."
+    what = "The rows include different things" + (f" and their {apart}" if apart else "")
+    boards = [row.name for row in rows if row.boundary.startswith("board")]
+    whole = f" Only {', '.join(boards)} includes a whole board." if boards else ""
+    return f"{what}, so their ratio is no advantage.{whole}"

@@ -102,7 +102,7 @@ def gpu_estimate(
     """
     roofline = Roofline.of(counts, device)
     scope = Scope(
-        name=f"{device.upper()} GPU, best case",
+        name=f"triton on {device.upper()} at its best",
         kind="best case",
         boundary=BOARD,
         accuracy=accuracy,
@@ -133,7 +133,9 @@ def _on_chip(counts: Counts) -> tuple[tuple[str, str], ...]:
 
 def _notes(roofline: Roofline, book: Book) -> tuple[str, ...]:
     notes = [
-        "vendor peaks: no kernel reaches them; not measured",
+        "the best case of this kernel at vendor peaks, which no kernel reaches; not measured",
+        "no bound of every kernel: this one pads tiles of 128 tokens and writes S out, which can be many times "
+        "the bytes that the layer needs at least",
         "left out: launch of kernels, idle board before and after, host",
     ]
     if not unusable(roofline.constants, book):

@@ -7,6 +7,7 @@ from oscsim.energy.estimate import Estimate, Refusal, Scope
 
 NAME = "Loihi 2 program at Loihi 1 energies"
 BOUNDARY = "cores, dynamic"
+_WITHOUT = "; sine look-ups and static power left out"
 
 _NO_PRICE = (
     ("sine_lookups", "the neuron that was measured looks up no sine; a phase neuron costs more than this"),
@@ -42,11 +43,12 @@ def loihi_estimate(
     >>> from oscsim.energy import load_constants
     >>> result = loihi_estimate(Counts({"neuron_updates": 1e6, "sine_lookups": 1e6}), load_constants())
     >>> result.kind, result.boundary, result.left_out[0][0]
-    ('inherited', 'cores, dynamic', 'sine_lookups')
+    ('inherited', 'cores, dynamic; sine look-ups and static power left out', 'sine_lookups')
     """
     left_out = (*((event, why) for event, why in _NO_PRICE if _happens(counts, event)), *_OFF_CHIP)
     notes = (*_NOTES, *accuracy_note(accuracy, asked))
-    return priced(Scope(NAME, "inherited", BOUNDARY, accuracy, left_out, notes), counts, _prices(), book)
+    boundary = BOUNDARY + (_WITHOUT if _happens(counts, "sine_lookups") else "")
+    return priced(Scope(NAME, "inherited", boundary, accuracy, left_out, notes), counts, _prices(), book)
 
 
 def _happens(counts: Counts, event: str) -> bool:

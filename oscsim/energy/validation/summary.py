@@ -81,7 +81,27 @@ def summaries(rows: Sequence[Row]) -> list[Summary]:
 
 def sentence(found: Sequence[Summary]) -> str:
     """All verdicts in one line, for reports."""
-    return "; ".join(f"{QUANTITIES[one.quantity][1]}: {one.verdict}" for one in found)
+    return "; ".join(f"{QUANTITIES[one.quantity][1]}: {one.verdict}{_direction(one)}" for one in found)
+
+
+def brief(found: Sequence[Summary]) -> str:
+    """:func:`sentence` in fewer words: what was compared, and the names of what was not."""
+    known = [one for one in found if one.n_independent]
+    others = [QUANTITIES[one.quantity][1] for one in found if not one.n_independent]
+    parts = [
+        f"{QUANTITIES[one.quantity][1]}: covers {one.covered} of {one.n_independent}{_direction(one)}"
+        for one in known
+    ]
+    return "; ".join([*parts, *([f"{NOT_VALIDATED}: {' / '.join(others)}"] if others else [])])
+
+
+def _direction(one: Summary) -> str:
+    """On which side: the median of the ratios of medians."""
+    return (
+        ""
+        if one.median_ratio is None
+        else f", predicts {one.median_ratio:.2g} of what was published (medians)"
+    )
 
 
 def _summary(quantity: str, rows: Sequence[Row]) -> Summary:

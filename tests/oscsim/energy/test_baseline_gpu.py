@@ -73,7 +73,8 @@ def test_it_says_what_it_is() -> None:
     notes = "; ".join(result.notes)
     coarse = gpu_estimate(Counts(PRODUCTS), BOOK, accuracy=0.016, asked=0.01)
     assert "promises 0.016, asked 0.01" in "; ".join(getattr(coarse, "notes", ()))
-    assert "less accurate" not in notes
+    assert "less accurate" not in notes and result.name == "triton on H200 at its best"
+    assert "best case of this kernel" in notes and "no bound of every kernel" in notes
     assert "launch of kernels" in notes and "bound by tensor cores" in notes and "not measured" in notes
 
 

@@ -63,7 +63,9 @@ def test_the_ranges_reach_to_what_was_simulated_before_silicon() -> None:
 
 def test_it_is_inherited_and_says_what_is_missing() -> None:
     result = estimate(accuracy=0.0078, asked=0.001)
-    assert result.kind == "inherited" and result.boundary == "cores, dynamic" and result.accuracy == 0.0078
+    assert result.kind == "inherited" and result.accuracy == 0.0078
+    assert result.boundary == "cores, dynamic; sine look-ups and static power left out"
+    assert estimate(Counts({"neuron_updates": 1.0})).boundary == "cores, dynamic"
     left_out = dict(result.left_out)
     assert LEFT_OUT | {"read-out", "row normalisation and values"} == set(left_out)
     notes = "; ".join(result.notes)
@@ -81,5 +83,12 @@ def test_nothing_costs_nothing_by_accident() -> None:
 def test_unlike_boundaries_are_said() -> None:
     gpu = gpu_estimate(Counts({"bytes.hbm": 1e6}), BOOK)
     note = boundary_note([gpu, estimate(), Refusal("digital", "no constants")])
-    assert "cores, dynamic" in note and "only H200 GPU, best case includes a whole board" in note
-    assert boundary_note([estimate(), estimate()]) == "Every row includes the same: cores, dynamic."
+    assert "different things" in note and "Only triton on H200 at its best includes a whole board" in note
+    assert boundary_note([estimate(), estimate()]).startswith("Every row includes the same: cores, dynamic")
+
+
+def test_unlike_errors_are_said() -> None:
+    coarse, fine = estimate(accuracy=0.01), estimate(accuracy=1e-5)
+    assert "errors of S differ (1e-05 to 0.01)" in boundary_note([coarse, fine])
+    assert "no advantage" in boundary_note([coarse, fine])
+    assert "errors" not in boundary_note([coarse, coarse])

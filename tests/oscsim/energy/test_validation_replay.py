@@ -14,7 +14,7 @@ from oscsim.energy.validation.devices import CHIP_COLUMNS, load_chips, load_ring
 from oscsim.energy.validation.replay import replay as replay_all
 from oscsim.energy.validation.rings import cycle_energies
 from oscsim.energy.validation.row import QUANTITIES, Range, Row
-from oscsim.energy.validation.summary import NOT_VALIDATED, sentence, summaries
+from oscsim.energy.validation.summary import NOT_VALIDATED, brief, sentence, summaries
 
 BOOK = load_constants()
 MADE_UP = """\
@@ -152,6 +152,8 @@ def test_calibration_never_validates(found):
     assert segment.label == "prior, not measured" and segment.oscillator_j[0] < segment.oscillator_j[1]
     assert any("prior, not measured" in note for note in rows_of(ours, moy.name)[0].notes)
     assert sentence(ours.summaries).count(NOT_VALIDATED) == 3
+    assert brief(ours.summaries).count(NOT_VALIDATED) == 1
+    assert all("predicts 0.13 of what was published" in said(ours.summaries) for said in (sentence, brief))
 
 
 def test_what_overflows_is_not_predicted():
