@@ -33,30 +33,35 @@ class OscillatorHardware(TargetConfig):
     stop : "together" (all oscillators run until the slowest is done) or "each" (gated one by one).
     temperature_k : of the noise floor.
 
+    Ranges are wider than anything built: what lies outside is a slip or of another unit. A supply of 0.1 V
+    (a transistor has no gain far below) to 10 V; 3 stages (fewer do not oscillate) to 101; widths of 10 nm to
+    1 cm; Q from 1 (below, nothing rings) to 1e6 (quartz); impedances of 10 mohm to 10 Mohm; carriers of 1 Hz
+    to 1 THz (no transistor is faster); 1 K to 1000 K; accuracies down to 1e-12 (double precision).
+
     >>> OscillatorHardware(family="ring", node_nm=65).family
     'ring'
     """
 
     family: Literal["ring", "lc", "relaxation"] = "ring"
-    node_nm: float = Field(default=65.0, gt=0.0)
-    vdd_v: float | None = Field(default=None, gt=0.0, le=10.0)
-    stages: int | None = Field(default=None, ge=3)
-    width_um: float | None = Field(default=None, gt=0.0)
-    quality_factor: float | None = Field(default=None, gt=0.0)
-    impedance_ohm: float | None = Field(default=None, gt=0.0)
+    node_nm: float = Field(default=65.0, ge=1.0, le=1e5)
+    vdd_v: float | None = Field(default=None, ge=0.1, le=10.0)
+    stages: int | None = Field(default=None, ge=3, le=101)
+    width_um: float | None = Field(default=None, ge=0.01, le=1e4)
+    quality_factor: float | None = Field(default=None, ge=1.0, le=1e6)
+    impedance_ohm: float | None = Field(default=None, ge=1e-2, le=1e7)
     cell: Literal["injection", "mutual"] = "injection"
     coupling_bits: int | None = Field(default=None, ge=1, le=16)
     readout_bits: int | None = Field(default=None, ge=1, le=16)
-    activity: float = Field(default=1.0, gt=0.0, le=1.0)
-    accuracy: float = Field(default=0.01, gt=0.0, lt=1.0)
-    edge_band: float = Field(default=0.01, gt=0.0, lt=0.5)
-    carrier_hz: float | None = Field(default=None, gt=0.0)
-    time_unit_s: float | None = Field(default=None, gt=0.0)
-    epsilon: float | None = Field(default=None, gt=0.0, le=0.35)
+    activity: float = Field(default=1.0, ge=1e-6, le=1.0)
+    accuracy: float = Field(default=0.01, ge=1e-12, lt=1.0)
+    edge_band: float = Field(default=0.01, ge=1e-12, lt=0.5)
+    carrier_hz: float | None = Field(default=None, ge=1.0, le=1e12)
+    time_unit_s: float | None = Field(default=None, ge=1e-15, le=1e6)
+    epsilon: float | None = Field(default=None, ge=1e-12, le=0.35)
     cell_clock: Literal["layer", "own"] = "layer"
     read_out: Literal["window", "beats"] = "window"
     stop: Literal["together", "each"] = "together"
-    temperature_k: float = Field(default=300.0, gt=0.0)
+    temperature_k: float = Field(default=300.0, ge=1.0, le=1000.0)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -1,7 +1,8 @@
 """Energy of a ring oscillator: every stage charges its node once in a cycle."""
 
 from oscsim.energy.hardware import OscillatorHardware
-from oscsim.energy.technology import FITTED_NM, inverter_width, node_capacitance, supply
+from oscsim.energy.node_names import FITTED_NM
+from oscsim.energy.technology import inverter_width, node_capacitance, supply
 from oscsim.energy.units import Quantity
 from oscsim.energy.valuation import Valuation
 

@@ -2,11 +2,10 @@
 
 from oscsim.energy import scaling
 from oscsim.energy.hardware import OscillatorHardware
+from oscsim.energy.node_names import FITTED_NM
 from oscsim.energy.units import Quantity
 from oscsim.energy.valuation import Valuation
 
-# The node of the fabricated rings: its capacitances come from the fit, gate, drain and all.
-FITTED_NM = 250.0
 _LAYOUT_NM = 65.0
 
 
@@ -22,7 +21,7 @@ def inverter_width(hardware: OscillatorHardware, v: Valuation) -> Quantity:
         return v("ring_width_250nm")
     if node in scaling.FIN_NM:
         return 2.0 * v("fins_per_device") * v(f"fin_width_{node:g}nm")
-    return scaling.width_factor(_LAYOUT_NM, node) * v("ring_width_65nm")
+    return scaling.scaled_width("ring_width", node, v)
 
 
 def unit_width(hardware: OscillatorHardware, v: Valuation) -> Quantity:
@@ -30,12 +29,12 @@ def unit_width(hardware: OscillatorHardware, v: Valuation) -> Quantity:
     node = hardware.node_nm
     if node in scaling.FIN_NM:
         return v("coupler_unit_fins") * v(f"fin_width_{node:g}nm")
-    return _shrunk(hardware) * v("coupler_unit_width_65nm")
+    return _layout("coupler_unit_width", node, v)
 
 
 def cell_pitch(hardware: OscillatorHardware, v: Valuation) -> Quantity:
     """Edge of a square oscillator cell: in proportion to the name of the node [DENNARD]."""
-    return _shrunk(hardware) * v("cell_pitch_65nm")
+    return _layout("cell_pitch", hardware.node_nm, v)
 
 
 def gate_capacitance(hardware: OscillatorHardware, v: Valuation, width: Quantity) -> Quantity:
@@ -61,9 +60,15 @@ def leakage(hardware: OscillatorHardware, v: Valuation, width: Quantity) -> Quan
     Published planar high-performance devices from 65 to 22 nm all have the off current of the 65 nm row; at
     250 nm it is an upper bound.
     """
-    node = hardware.node_nm if hardware.node_nm in scaling.FIN_NM else _LAYOUT_NM
-    return v(f"leakage_per_width_{node:g}nm") * width * supply(hardware, v)
+    node = hardware.node_nm
+    own = None if node in scaling.FIN_NM else scaling.own_row("leakage_per_width", node, v)
+    if own is None:
+        own = v(f"leakage_per_width_{node if node in scaling.FIN_NM else _LAYOUT_NM:g}nm")
+    return own * width * supply(hardware, v)
 
 
-def _shrunk(hardware: OscillatorHardware) -> float:
-    return hardware.node_nm / _LAYOUT_NM
+def _layout(name: str, node_nm: float, v: Valuation) -> Quantity:
+    """A length of the layout: in proportion to the name of the node, of fins and the fitted rings, too."""
+    if node_nm in scaling.FIN_NM or node_nm == FITTED_NM:
+        return node_nm / _LAYOUT_NM * v(f"{name}_{_LAYOUT_NM:g}nm")
+    return scaling.scaled_width(name, node_nm, v)

@@ -75,6 +75,19 @@ def magnitude(value: Quantity, unit: str) -> Any:
         raise UnitError(f"given {value.units}, expected {unit}") from None
 
 
+def multiplies(unit: str) -> bool:
+    """Whether a unit can be multiplied: not degrees Celsius (an offset) and not decibels (a logarithm).
+
+    >>> multiplies("kelvin"), multiplies("degC"), multiplies("dB")
+    (True, False, False)
+    """
+    try:
+        (quantity(1.0, unit) * quantity(1.0, "second")).to_base_units()
+    except (pint.errors.OffsetUnitCalculusError, pint.errors.LogarithmicUnitCalculusError):
+        return False
+    return True
+
+
 def same_dimension(unit: str, other: str) -> bool:
     """Whether two units measure the same thing."""
     return bool(_parsed(unit).dimensionality == _parsed(other).dimensionality)

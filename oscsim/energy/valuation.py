@@ -18,6 +18,9 @@ DRAWS = 4000
 class Valuation(Protocol):
     """Gives a constant as a quantity; conditions are checked against what it is valid for."""
 
+    @property
+    def book(self) -> Book: ...
+
     def __call__(self, name: str, **conditions: float) -> Quantity: ...
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from importlib import resources
 
 from oscsim.energy.ring_fit import PublishedRing
+from oscsim.energy.table_file import Record, read_table
 from oscsim.energy.validation.family import FAMILIES, Family, inferred
-from oscsim.energy.validation.table_file import Record, read_table
 
 CHIP_COLUMNS = (
     "name", "year", "doi", "node_nm", "vdd_v", "n_osc", "n_couplings", "coupling_bits", "f_osc_hz", "power_w",

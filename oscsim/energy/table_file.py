@@ -1,4 +1,4 @@
-"""Strict reading of a table of devices: comma-separated text whose every problem has a line."""
+"""Strict reading of a table of devices or constants: comma-separated text whose every problem has a line."""
 
 import csv
 import math
@@ -55,7 +55,11 @@ class Record:
 
 
 def read_table(
-    path: str | os.PathLike[str], columns: Sequence[str], optional: Sequence[str] = (), key: str = "name"
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    optional: Sequence[str] = (),
+    key: str = "name",
+    of: str = "device",
 ) -> list[Record]:
     """The lines of a table with exactly these columns, in any order; lines that start with # are comments.
 
@@ -88,7 +92,7 @@ def read_table(
         seen[name.casefold()] = line
         records.append(record)
     if not records:
-        raise SchemaError(f"{path}: a header and no devices, expected a line for each device")
+        raise SchemaError(f"{path}: a header and no {of}s, expected a line for each {of}")
     return records
 
 
