@@ -22,13 +22,15 @@ class RingReplay:
 
     Parameters
     ----------
-    index : row of the table. note : what it is. predicted, low, high : best value and 95 % of the draws.
+    index : row of the table. note : what it is. predicted : from the best values of all constants. median,
+        low, high : of the draws, 95 %.
     measured : published. published_theory : the formula evaluated by its authors.
     """
 
     index: int
     note: str
     predicted: float
+    median: float
     low: float
     high: float
     measured: float
@@ -57,11 +59,12 @@ def replay_phase_noise(book: Book) -> tuple[RingReplay, ...]:
 
 
 def _replayed(row: dict[str, str], nominal: Valuation, drawn: Valuation) -> RingReplay:
-    low, high = np.percentile(decibel(_noise(row, drawn)), (2.5, 97.5))
+    low, median, high = np.percentile(decibel(_noise(row, drawn)), (2.5, 50.0, 97.5))
     return RingReplay(
         index=int(row["idx"]),
         note=row["note"],
         predicted=float(decibel(_noise(row, nominal))),
+        median=float(median),
         low=float(low),
         high=float(high),
         measured=float(row["meas_L1MHz_dbc"]),

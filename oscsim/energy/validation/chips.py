@@ -1,6 +1,7 @@
 """Replay of published chips of coupled oscillators: power, and energy per solution."""
 
 import math
+import re
 from dataclasses import replace
 
 from oscsim.counts import CountError
@@ -11,12 +12,10 @@ from oscsim.energy.hardware import OscillatorHardware
 from oscsim.energy.oscillator_terms import hardware_book, oscillator_terms
 from oscsim.energy.validation.chip_counts import counts_per_second
 from oscsim.energy.validation.devices import Chip
+from oscsim.energy.validation.identity import publication, seen
 from oscsim.energy.validation.row import NOTHING, Range, Role, Row
 from oscsim.errors import ConfigError
 
-# Publications whose numbers a fit or a prior has seen: their devices never validate anything.
-CALIBRATION_DOIS = ("10.1038/s41928-022-00749-3", "10.1109/4.766813")  # [MOY], [HAJIMIRI]
-CALIBRATION_NAMES = ("Moy-1968-ROSC-Ising",)
 _NEEDED = {
     "node_nm": "technology node", "n_osc": "oscillators", "n_couplings": "couplings",
     "f_osc_hz": "oscillation frequency",
@@ -32,6 +31,7 @@ def replay(chip: Chip, book: Book) -> list[Row]:
     """
     role = role_of(chip)
     power, reason, notes = predicted_power(chip, book)
+    notes = (*_recalled(chip), *notes)
     rows = []
     if is_equation(chip) and power is not None:
         notes = (*notes, split(chip, book)[1])
@@ -43,7 +43,14 @@ def replay(chip: Chip, book: Book) -> list[Row]:
     if not rows:
         said = f"{NOTHING}; {reason}" if reason else NOTHING
         rows.append(Row(chip.name, quantity, power, None, role, said, notes))
-    return [replace(row, citation=chip.citation) for row in rows]
+    return [replace(row, citation=chip.citation, source=publication(chip)) for row in rows]
+
+
+def _recalled(chip: Chip) -> tuple[str, ...]:
+    """What a chip's own note calls recalled: its rows say so, too."""
+    parts = [part.strip() for part in re.split(r"[,;]", chip.source_note)]
+    recalled = ", ".join(part.removesuffix("recalled").strip() for part in parts if part.endswith("recalled"))
+    return (f"from memory, not verified: {recalled}",) if recalled else ()
 
 
 def is_equation(chip: Chip) -> bool:
@@ -62,11 +69,8 @@ def split(chip: Chip, book: Book) -> tuple[Segment | None, str]:
 
 
 def role_of(chip: Chip) -> Role:
-    """Calibration for devices of a publication whose numbers went into the model, else independent."""
-    doi = chip.doi.casefold().strip().removeprefix("https://").removeprefix("http://").removeprefix("doi:")
-    doi = doi.removeprefix("dx.").removeprefix("doi.org/").strip()
-    names = [name.casefold() for name in CALIBRATION_NAMES]
-    return "calibration" if doi in CALIBRATION_DOIS or chip.name.casefold() in names else "independent"
+    """Calibration for devices whose numbers went into the model, by publication or by numbers."""
+    return "calibration" if seen(chip) else "independent"
 
 
 def predicted_power(chip: Chip, book: Book) -> tuple[Range | None, str, tuple[str, ...]]:
@@ -105,7 +109,9 @@ def _resolutions(chip: Chip, book: Book) -> tuple[list[float], tuple[str, ...]]:
         return [chip.coupling_bits], ()
     prior = book.usable("chip_coupling_bits")
     low, value, high = (float(prior.quantity(end).magnitude) for end in ("low", "value", "high"))
-    return [low, value, high], (f"coupling bits unknown: {low:g} to {high:g} (prior)",)
+    return [low, value, high], (
+        f"coupling bits unknown: {low:g} to {high:g} (prior); the middle is a geometric mean of medians",
+    )
 
 
 def _estimate(chip: Chip, bits: float, book: Book) -> Estimate:
@@ -137,7 +143,7 @@ def _energy(chip: Chip, power: Range | None, role: Role, reason: str, notes: tup
         return replace(row, reason="not predictable: settling time unknown", notes=())
     time = chip.settle_s
     if chip.settle_is_bound:
-        row = replace(row, notes=("settling time is an upper bound: so is the energy", *notes))
+        row = replace(row, notes=("settling time is an upper bound: so is the energy", *notes), bound=True)
     if _is_product(chip) and role == "independent":
         row = replace(row, role="repeated")
     return replace(row, predicted=Range(power.low * time, power.median * time, power.high * time))

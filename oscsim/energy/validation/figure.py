@@ -12,6 +12,7 @@ from oscsim.energy.validation.row import QUANTITIES, ROLES, Range, Row
 
 _COLOURS: dict[str, str] = {
     "calibration": LINES[0], "independent": LINES[2], "extrapolation": LINES[3], "repeated": LINES[4],
+    "same paper": LINES[1],
 }  # fmt: skip
 
 

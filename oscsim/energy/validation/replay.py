@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from oscsim.energy.constants import Book
@@ -10,6 +10,7 @@ from oscsim.energy.coupler_split import Segment
 from oscsim.energy.validation.chips import is_equation, split
 from oscsim.energy.validation.chips import replay as replay_chip
 from oscsim.energy.validation.devices import load_chips, load_rings
+from oscsim.energy.validation.identity import sources
 from oscsim.energy.validation.noise import phase_noises
 from oscsim.energy.validation.rings import cycle_energies
 from oscsim.energy.validation.row import Row
@@ -62,7 +63,11 @@ def replay(book: Book, chips: str | os.PathLike[str] | None = None) -> Validatio
     devices = load_chips(chips)
     rows: Sequence[Row] = [
         *cycle_energies(load_rings()), *phase_noises(book),
-        *(row for chip in devices for row in replay_chip(chip, book)),
+        *(
+            replace(row, source=source)
+            for chip, source in zip(devices, sources(devices), strict=True)
+            for row in replay_chip(chip, book)
+        ),
     ]  # fmt: skip
     splits = [split(chip, book)[0] for chip in devices if is_equation(chip)]
     return Validation(

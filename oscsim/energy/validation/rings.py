@@ -9,8 +9,8 @@ from oscsim.energy.validation.row import Range, Role, Row
 def cycle_energies(rings: Sequence[PublishedRing]) -> list[Row]:
     """Energy of one cycle of every ring, J: calibration rows by the fit to the other rings of their process.
 
-    The interval is the prediction times and over the worst leave-one-out ratio *of the fit that predicts*, so
-    a ring tells nothing about its own interval.
+    The interval is the prediction, its middle, times and over the worst leave-one-out ratio *of the fit that
+    predicts*, so a ring tells nothing about its own interval.
     """
     whole = fit_rings(rings)
     fitted = {residual.index for residual in whole.leave_one_out}

@@ -5,11 +5,13 @@ from typing import Any, Literal
 
 from oscsim.energy.interval import UNINFORMATIVE, Interval
 
-Role = Literal["calibration", "independent", "extrapolation", "repeated"]
+Role = Literal["calibration", "independent", "same paper", "extrapolation", "repeated"]
 ROLES: dict[Role, str] = {
     "calibration": "used in a fit or an equation of the model; a ring is predicted by the fit to the others, "
     "a chip by design ranges alone",
-    "independent": "never used in a fit",
+    "independent": "never used in a fit; rows of one publication, or with the same numbers, count once",
+    "same paper": "its measurement was used nowhere, but a constant of the prediction comes from the theory "
+    "of the same paper: not independent",
     "extrapolation": "outside the technology that was fitted; counts for nothing",
     "repeated": "published power times settling time: no new evidence; counts for nothing",
 }
@@ -47,7 +49,9 @@ class Row:
     ----------
     predicted : None where it cannot be; ``reason`` then says why. published : None where nobody published it.
     role : what a comparison is worth, see ``ROLES``. notes : what the prediction rests on.
-    citation : key of the publication, or its DOI.
+    citation : key of the publication, or its DOI. source : what it counts as, see
+        :func:`oscsim.energy.validation.identity.sources`; empty: its device.
+    bound : whether the prediction is an upper bound: a published value below it is neither covered nor not.
     """
 
     device: str
@@ -58,6 +62,8 @@ class Row:
     reason: str = ""
     notes: tuple[str, ...] = ()
     citation: str = ""
+    source: str = ""
+    bound: bool = False
 
     @property
     def unit(self) -> str:
@@ -83,8 +89,10 @@ class Row:
 
     @property
     def covered(self) -> bool | None:
-        """Whether the interval holds the published value; None without a comparison."""
+        """Whether the interval holds the published value; None without a comparison, and below a bound."""
         if self.predicted is None or self.published is None:
+            return None
+        if self.bound and self.published <= self.predicted.high:
             return None
         return self.predicted.low <= self.published <= self.predicted.high
 

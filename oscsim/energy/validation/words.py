@@ -42,7 +42,7 @@ def row_cells(row: Row) -> list[str]:
         ends = (row.predicted.low, row.predicted.median, row.predicted.high)
         said = ", ".join(number(end, row.unit) for end in ends)
     ratio = NONE if row.ratio is None else f"{row.ratio:.2g}"
-    covered = NONE if row.covered is None else "yes" if row.covered else "no"
+    covered = {True: "yes", False: "no", None: "upper bound" if row.compared else NONE}[row.covered]
     if row.uninformative:
         covered += " (uninformative)"
     role = row.role if row.compared else NONE

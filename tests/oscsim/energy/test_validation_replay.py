@@ -7,6 +7,7 @@ import pytest
 from relative import relative
 
 from oscsim.energy import load_constants
+from oscsim.energy.noise import replay_phase_noise
 from oscsim.energy.ring_fit import ring_fit
 from oscsim.energy.validation.chip_counts import counts_per_second, mean_span
 from oscsim.energy.validation.chips import predicted_power, replay, role_of
@@ -72,12 +73,16 @@ def test_a_ring_does_not_predict_itself():
         assert after.published == relative(7.0 * before.published)
 
 
-def test_phase_noise_is_independent(found):
+def test_phase_noise_with_a_constant_from_the_same_paper_is_not_independent(found):
     rows = [row for row in found.rows if row.quantity == "ring_phase_noise"]
-    assert len(rows) == 7 and {row.role for row in rows} == {"independent"}
+    assert len(rows) == 7 and {row.role for row in rows} == {"same paper"}
+    for row, one in zip(rows, replay_phase_noise(BOOK), strict=True):
+        assert row.predicted.median == one.median != one.predicted  # of the draws
     assert all(abs(10.0 * math.log10(row.ratio)) < 6.0 for row in rows)
     one = summaries(found.rows)[1]
-    assert one.n_independent == 7 and one.verdict.startswith(f"covers {one.covered} of 7")
+    assert (one.n_independent, one.n_same_paper, one.same_paper_covered) == (0, 7, 5)
+    assert one.verdict.startswith("not validated: 0 independent devices; covers 5 of 7 measured in a paper")
+    assert "phase noise at 1 MHz (covers 5 of 7 with a constant from the same paper)" in brief([one])
 
 
 def test_new_devices_without_code(found):
@@ -138,7 +143,10 @@ def test_calibration_never_validates(found):
     assert {row.role for row in rows_of(found, "same chip again")} == {"calibration"}
     moy = load_chips()[0]
     assert role_of(moy) == role_of(replace(moy, doi="")) == role_of(replace(moy, name="x")) == "calibration"
-    assert role_of(replace(moy, name="x", doi="10.1038/s41928-022-00749-4")) == "independent"
+    assert (
+        role_of(replace(moy, name="x", doi="10.1038/s41928-022-00749-4", citation="", n_osc=1024))
+        == "independent"
+    )
     ours = replay_all(BOOK)
     power, energy = summaries(ours.rows)[3:]
     assert (power.n_used_in_fit, power.n_independent, energy.n_used_in_fit, energy.n_independent) == (
@@ -186,7 +194,7 @@ def test_counts_of_a_second():
 
 
 def made_up(low, median, high, published, quantity="chip_power", role="independent"):
-    return Row("x", quantity, Range(low, median, high), published, role)
+    return Row(f"{low} {high} {published}", quantity, Range(low, median, high), published, role)
 
 
 def test_rows_and_summaries():
