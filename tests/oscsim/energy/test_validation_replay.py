@@ -159,7 +159,7 @@ def test_calibration_never_validates(found):
     (segment,) = ours.splits
     assert segment.label == "prior, not measured" and segment.oscillator_j[0] < segment.oscillator_j[1]
     assert any("prior, not measured" in note for note in rows_of(ours, moy.name)[0].notes)
-    assert sentence(ours.summaries).count(NOT_VALIDATED) == 3
+    assert sentence(ours.summaries).count(NOT_VALIDATED) == 4
     assert brief(ours.summaries).count(NOT_VALIDATED) == 1
     assert all("predicts 0.13 of what was published" in said(ours.summaries) for said in (sentence, brief))
 
