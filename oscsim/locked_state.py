@@ -65,7 +65,7 @@ def locked_state(matrix: Array, omega: Array, causal: bool) -> LockedState | Non
     if not stable(matrix, omega, theta):
         return None
     scale = np.abs(matrix).sum(axis=1) + np.abs(omega - frequency)
-    jacobian = _jacobian(matrix, theta)
+    jacobian = jacobian_at(matrix, theta)
     return LockedState(theta, offset + frequency, _condition(jacobian, scale), _eigenvalues(jacobian))
 
 
@@ -94,7 +94,8 @@ def _rates(matrix: Array, omega: Array, theta: Array) -> Array:
     return omega - (matrix * np.sin(theta[:, None] - theta[None, :])).sum(axis=1)
 
 
-def _jacobian(matrix: Array, theta: Array) -> Array:
+def jacobian_at(matrix: Array, theta: Array) -> Array:
+    """(n, n) ``d theta_i'/d theta_j`` of a channel with coupling (n, n) at phases (n,), 1 / time unit."""
     pull = matrix * np.cos(theta[:, None] - theta[None, :])
     np.fill_diagonal(pull, 0.0)
     return pull - np.diag(pull.sum(axis=1))
@@ -109,7 +110,7 @@ def _newton(matrix: Array, omega: Array) -> tuple[Array, float] | None:
         if np.abs(residual).max() <= _RESIDUAL * max(scale, np.finfo(float).tiny):
             return theta, frequency
         try:
-            step = np.linalg.solve(_gauge_fixed(_jacobian(matrix, theta)), -residual)
+            step = np.linalg.solve(_gauge_fixed(jacobian_at(matrix, theta)), -residual)
         except np.linalg.LinAlgError:
             return None
         # a step of more than a radian leaves the region where the linearisation means anything
@@ -134,7 +135,7 @@ def stable(matrix: Array, omega: Array, theta: Array) -> bool:
     """Exactly one neutral direction (the common rotation), everything else decays."""
     if len(theta) == 1:
         return True
-    growth = _eigenvalues(_jacobian(matrix, theta)).real
+    growth = _eigenvalues(jacobian_at(matrix, theta)).real
     scale = (np.abs(matrix).sum(axis=1) + np.abs(omega - omega.mean())).max()
     return bool(growth[1] < -1e-9 * scale and growth[0] < 1e-9 * scale)
 

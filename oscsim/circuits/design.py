@@ -15,6 +15,9 @@ from oscsim.oscillators.stuart_landau import StuartLandau
 
 FAMILIES: dict[str, type[Any]] = {family.name: family for family in (LC, Ring, Relaxation, StuartLandau)}
 
+# Relative distance from the carrier that tuning reaches at most, also in estimates of energy.
+TUNING_RANGE = 0.2
+
 
 class CircuitDesign(Imperfections):
     """Options every circuit simulator shares; one of a family is None where the family has its own default.
@@ -54,7 +57,7 @@ class CircuitDesign(Imperfections):
     voltage_v: float = Field(default=0.5, gt=0.0)
     trim: Literal["none", "free", "loaded"] = "loaded"
     cell_clock: Literal["layer", "own"] = "layer"
-    tuning_range: float = Field(default=0.2, gt=0.0, le=0.2)
+    tuning_range: float = Field(default=TUNING_RANGE, gt=0.0, le=TUNING_RANGE)
     phase_accuracy: float = Field(default=1e-4, ge=1e-8, le=0.1)
     max_cycles: float = Field(default=4000.0, ge=10.0)
 

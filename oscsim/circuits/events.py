@@ -29,6 +29,7 @@ class Events:
     oscillators, couplers : built. oscillator_cycles, coupling_cycles : carrier periods summed over them.
     spans, span_cycles : cell pitches of wire, and carrier periods summed over these.
     starts : phases that have to be set before a run. reads : phases that are read after it.
+    tuned : oscillators with a tuning code; None: all of them.
     """
 
     oscillators: float
@@ -39,9 +40,10 @@ class Events:
     span_cycles: float
     starts: float
     reads: float
+    tuned: float | None = None
 
     def counts(self, carrier_hz: float, coupling_bits: int, tuning_bits: int, readout_bits: int) -> Counts:
-        """As counts: every oscillator has a tuning code and every coupler a coupling code to be written.
+        """As counts, with a tuning code for every tuned oscillator and a coupling code for every coupler.
 
         ``array_seconds`` is the mean time that an oscillator runs; set phases are conversions of the
         resolution of the read-out.
@@ -61,7 +63,10 @@ class Events:
             f"dac_conversions.{readout_bits}": self.starts,
         }
         written = Counts({f"programming_writes.{coupling_bits}": self.couplers})
-        return Counts(numbers) + written + Counts({f"programming_writes.{tuning_bits}": self.oscillators})
+        tuned = self.oscillators if self.tuned is None else self.tuned
+        if tuned > 0.0:
+            written = written + Counts({f"programming_writes.{tuning_bits}": tuned})
+        return Counts(numbers) + written
 
 
 def circuit_counts(circuit: Circuit, carrier_hz: float, end: float) -> Counts:

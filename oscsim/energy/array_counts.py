@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from oscsim import pair_terms
 from oscsim.circuits.events import MEAN_WALK, Events
 from oscsim.counts import Counts
+from oscsim.energy.resolution import Resolution
 from oscsim.energy.settling import Settling
 from oscsim.spec import PhaseLayerSpec
 
@@ -15,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 def array_counts(
-    spec: PhaseLayerSpec, cell: str, found: Settling, running: Array, bits: tuple[int, int], carrier_hz: float
+    spec: PhaseLayerSpec, cell: str, found: Settling, running: Array, bits: Resolution, carrier_hz: float
 ) -> Counts:
     """Counts of one evaluation.
 
@@ -26,22 +27,22 @@ def array_counts(
     per unmasked nonzero ``J_ij``. Couplers of n oscillators on a square take ``2/3 sqrt(n)`` cell pitches of
     wire each: the mean distance of two places, walked along the axes.
 
-    Every oscillator has a tuning code and every coupler a coupling code to be written. Phases that have to be
+    Every oscillator has a tuning code and every coupler a coupling code to be written; of a clamped layer
+    only free ones with a rate of their own are tuned, since all turn at the carrier. Phases that have to be
     set at the start (all but those of pair cells that start at 0 or pi) are a conversion each. Every cell,
     free oscillator or network oscillator is read once; of a network that does not lock, every pair of
     oscillators, whose averaged phase detector is read.
 
     Parameters
     ----------
-    running : carrier cycles of each entry of ``found``. bits : of couplers and tuning, of the read-out.
+    running : carrier cycles of each entry of ``found``. bits : of couplers, tuning and the read-out.
         Where oscillators are switched off one by one, ``array_seconds`` is their mean.
     """
-    coupling_bits, readout_bits = bits
     if spec.dynamics == "pair":
         events = _pair(spec, cell, found, running)
     else:
         events = (_network if spec.dynamics == "network" else _clamped)(spec, found, running)
-    return events.counts(carrier_hz, coupling_bits, coupling_bits, readout_bits)
+    return events.counts(carrier_hz, bits.coupling, bits.tuning, bits.readout)
 
 
 def _pair(spec: PhaseLayerSpec, cell: str, found: Settling, running: Array) -> Events:
@@ -80,5 +81,5 @@ def _clamped(spec: PhaseLayerSpec, found: Settling, running: Array) -> Events:
     couplers, coupling_cycles = float(per_row.sum()) * spec.n_channels, float((per_row * running).sum())
     return Events(
         2.0 * free, float(running.sum()) + free * float(running.max()), couplers, coupling_cycles,
-        couplers * walk, coupling_cycles * walk, 2.0 * free, free,
+        couplers * walk, coupling_cycles * walk, 2.0 * free, free, 0.0 if found.tuning is None else free,
     )  # fmt: skip

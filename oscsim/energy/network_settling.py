@@ -11,8 +11,9 @@ from oscsim import pair_terms
 from oscsim.beat_average import pair_averages
 from oscsim.coupling import EmpiricalOrder, ExplicitCoupling
 from oscsim.energy.hardware import OscillatorHardware
-from oscsim.energy.settling import Settling
-from oscsim.locked_state import LockedState, locked_state
+from oscsim.energy.network_response import largest_shift, largest_variance
+from oscsim.energy.settling import Settling, Tuning
+from oscsim.locked_state import LockedState, jacobian_at, locked_state
 from oscsim.ode import right_hand_side
 from oscsim.spec import PhaseLayerSpec
 
@@ -45,7 +46,7 @@ def network_settling(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> Sett
     matrix, shape = pair_terms.network_matrix(spec, j), (spec.n_heads, spec.n_channels)
     off = _relative_accuracy(spec, j, hardware.accuracy)
     needed, rate, bound = np.zeros(shape), np.full(shape, np.nan), np.zeros(shape, bool)
-    started = _Clock()
+    variance, step, started = np.full(shape, np.nan), np.full(shape, np.inf), _Clock()
     for h in range(spec.n_heads):
         sub, states = matrix[h][np.ix_(index, index)], []
         for c in range(spec.n_channels):
@@ -53,10 +54,36 @@ def network_settling(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> Sett
             started.tell(f"locked states: head {h + 1} of {spec.n_heads}, channel {c + 1}")
         rate[h] = [np.nan if state is None else state.slowest_rate for state in states]
         if off[h] < 1.0:
+            read = _read(spec, j[h], hardware.accuracy)[np.ix_(index, index)]
+            for c, state in enumerate(states):
+                variance[h, c], step[h, c] = _response(sub, state, read, off[h] / hardware.accuracy)
             needed[h], bound[h] = _HeadRun(_one_head(spec, j, h), states, float(off[h]), started).times()
     locked, every = ~np.isnan(rate), np.ones(shape, bool)
     notes = _notes(int((~locked).sum()), int(bound.sum()), locked.size)
-    return Settling(needed, every, ~every, locked, rate, every, notes, bool(bound.any()))
+    tuning = Tuning(float(np.ptp(spec.omega[:, spec.valid])), float(step.min()))
+    return Settling(needed, every, ~every, locked, rate, every, notes, bool(bound.any()), tuning, variance)
+
+
+def _read(spec: PhaseLayerSpec, j: Array, accuracy: float) -> NDArray[np.bool_]:
+    """(N, N) differences that S has to be known of."""
+    others = ~np.eye(spec.n_oscillators, dtype=bool)
+    return pair_terms.unmasked(spec) & others & (np.abs(j) > accuracy)
+
+
+def _response(
+    matrix: Array, state: LockedState | None, read: NDArray[np.bool_], off: float
+) -> tuple[float, float]:
+    """Variance per kappa^2, and step of frequencies per unit of accuracy, of one channel.
+
+    Frequencies are half a step off at most, which moves a phase by half of ``largest_shift``. Of a channel
+    that does not lock there is no variance, and, as K r of a pair cell, the step is its weakest pull per |J|.
+    """
+    if state is None:
+        pull = (np.abs(matrix) * ~np.eye(len(matrix), dtype=bool)).sum(axis=1)
+        return float("nan"), off * float(pull[pull > 0.0].min(initial=np.inf))
+    jacobian = jacobian_at(matrix, state.theta)
+    shift = largest_shift(jacobian, read)
+    return largest_variance(jacobian, read), 2.0 * off / shift if shift > 0.0 else float("inf")
 
 
 def _relative_accuracy(spec: PhaseLayerSpec, j: Array, accuracy: float) -> Array:

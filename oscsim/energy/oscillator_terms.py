@@ -65,7 +65,7 @@ def clocked(hardware: OscillatorHardware, carrier_hz: float) -> OscillatorHardwa
 def oscillator_scope(hardware: OscillatorHardware, schedule: "Schedule") -> Scope:
     """What an estimate from :func:`oscillator_terms` says about itself."""
     name = f"{hardware.family}, {hardware.node_nm:g} nm, {schedule.dynamics}"
-    return Scope(name, "estimate", BOUNDARY, schedule.accuracy, (), schedule.notes)
+    return Scope(name, "estimate", BOUNDARY, schedule.promised, (), schedule.notes)
 
 
 def oscillator_terms(hardware: OscillatorHardware, counts: Counts) -> list[Term]:

@@ -19,6 +19,20 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
+@dataclass(frozen=True)
+class Tuning:
+    """What a tuning code has to tell apart: ``span/(accuracy step)`` levels.
+
+    Parameters
+    ----------
+    span : of the values that are tuned. step : spacing at which they may be set, per unit of accuracy;
+        infinite where it does not matter. Frequencies in rad / time unit (clamped: rates).
+    """
+
+    span: float
+    step: float
+
+
 @dataclass(frozen=True, eq=False)
 class Settling:
     """What a layer needs, one entry per cell (pair), free oscillator (clamped) or channel (network).
@@ -28,11 +42,12 @@ class Settling:
     time : (H, N, N), (H, N, D) or (H, D), time units; NaN where nothing is built or no limit is known.
     built, left_out, locked : masks of the same shape: is there one; has it no time limit (within the edge
         band, or started on an unstable point); does it come to rest.
-    rate : relaxation rate of what comes to rest and is read, 1 / time unit; NaN elsewhere. Of a clamped layer
-        that is read after T, ``lambda/(1 - exp(-2 lambda T))``: as much noise as at rest with that rate.
+    rate : relaxation rate of what comes to rest and is read, 1 / time unit; NaN elsewhere.
     shares_of : mask of those that count in shares (pair: not the diagonal).
     notes : what is not exact about this, in words.
     lower_bound : whether some run of the ODE ended before it converged.
+    tuning : of the oscillators; None where none is tuned.
+    variance : network: largest variance of a difference that is read, per kappa^2, time units.
     """
 
     time: Array
@@ -43,11 +58,28 @@ class Settling:
     shares_of: Mask
     notes: tuple[str, ...] = ()
     lower_bound: bool = False
+    tuning: Tuning | None = None
+    variance: Array | None = None
 
     @property
     def compared(self) -> Mask:
         """What is built and has a time limit."""
         return self.built & ~self.left_out
+
+    def noise_rate(self, ran: Array) -> Array:
+        """As much noise as at rest with this rate: one oscillator's kappa^2 makes ``kappa^2/(2 rate)``.
+
+        After a time T from a start that is exact, ``lambda/(1 - exp(-2 lambda T))``; of a network, at rest
+        and of two oscillators a difference, ``1/variance``.
+
+        Parameters
+        ----------
+        ran : time units that each runs.
+        """
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.variance is not None:
+                return np.divide(1.0, self.variance)
+            return self.rate / -np.expm1(-2.0 * self.rate * ran)
 
 
 def locked_time(d: Array, a: Array, j: Array, psi_0: Array, accuracy: float) -> Array:
@@ -129,16 +161,20 @@ def pair_settling(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> Settlin
     edge = np.abs(rho - 1.0) <= hardware.edge_band
     left_out = built & needed & (edge | stuck)
     time = np.where(needed, time, 0.0)
-    if hardware.cell_clock == "own":
-        time = time / _speed(np.maximum(np.abs(a), d), np.abs(a[built]).max(initial=0.0))
-    rate = np.where(needed & (d < np.abs(a)), pair_rate(d, a), np.nan)
-    if hardware.cell_clock == "own":
-        rate = rate * _speed(np.maximum(np.abs(a), d), np.abs(a[built]).max(initial=0.0))
+    speed = cell_speed(spec, hardware, d, np.abs(a))
+    rate = np.where(needed & (d < np.abs(a)), pair_rate(d, a) * speed, np.nan)
     return Settling(
-        np.where(built & ~left_out, time, np.nan), built, left_out, built & (d <= np.abs(a)),
+        np.where(built & ~left_out, time / speed, np.nan), built, left_out, built & (d <= np.abs(a)),
         np.where(built, rate, np.nan), built & ~np.eye(d.shape[1], dtype=bool),
-        _stuck_note(built & stuck & needed),
+        _stuck_note(built & stuck & needed), tuning=_pair_tuning(spec, d, speed, built & needed),
     )  # fmt: skip
+
+
+def _pair_tuning(spec: PhaseLayerSpec, d: Array, speed: Array, read: Mask) -> Tuning:
+    """``dS = (d/|a|)/sqrt(1 - (d/a)^2) dd/(K r)``: steps of K r per unit of condition, from d = 0 on."""
+    pull = (spec.gain[:, None] * pair_terms.spec_order_parameter(spec))[:, :, None] * speed
+    held = read & (pull > 0.0)
+    return Tuning(float((d * speed)[read].max(initial=0.0)), float(pull[held].min(initial=np.inf)))
 
 
 def _stuck_note(stuck: Mask) -> tuple[str, ...]:
@@ -151,8 +187,12 @@ def _on_unstable_point(rho: Array, a: Array, psi: Array) -> Mask:
     return np.abs(wrap(psi - unstable)) < UNSTABLE_BAND
 
 
-def _speed(rate: Array, fastest: float) -> Array:
-    """How much faster a cell runs on its own clock: up to the strongest coupling, never slower."""
+def cell_speed(spec: PhaseLayerSpec, hardware: OscillatorHardware, d: Array, strength: Array) -> Array:
+    """How much faster each pair cell runs on its own clock: up to the strongest coupling, never slower."""
+    if hardware.cell_clock != "own":
+        return np.ones_like(d)
+    rate = np.maximum(strength, d)
+    fastest = np.where(pair_terms.unmasked(spec), strength, 0.0).max(initial=0.0)
     return np.maximum(np.divide(fastest, rate, out=np.ones_like(rate), where=rate > 0.0), 1.0)
 
 
@@ -176,11 +216,17 @@ def clamped_settling(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> Sett
         left_out = built & far & (np.pi - u < UNSTABLE_BAND)
         with np.errstate(divide="ignore", invalid="ignore"):
             time = np.where(far, np.log(np.tan(u / 2.0) / np.tan(np.minimum(off, np.pi) / 2.0)) / rate, 0.0)
-    moving = built & (rate > 0.0)
-    if np.isfinite(spec.duration) and spec.duration > 0.0:
-        # noise that has piled up after T is that of a rest with this rate: kappa^2/(2 rate)
-        rate = rate / -np.expm1(np.where(moving, -2.0 * rate * spec.duration, -1.0))
     return Settling(
         np.where(built & ~left_out, time, np.nan), built, left_out, built,
-        np.where(moving, rate, np.nan), built, _stuck_note(left_out),
+        np.where(built & (rate > 0.0), rate, np.nan), built, _stuck_note(left_out),
+        tuning=_clamped_tuning(spec),
     )  # fmt: skip
+
+
+def _clamped_tuning(spec: PhaseLayerSpec) -> Tuning | None:
+    """All turn at the carrier; rates, where a layer has some, are each set to the accuracy, relatively."""
+    if spec.rate is None:
+        return None
+    rates = np.abs(spec.rate[:, spec.valid])
+    moving = rates[rates > 0.0]
+    return Tuning(float(moving.max(initial=0.0)), float(moving.min(initial=np.inf)))

@@ -16,8 +16,8 @@ from oscsim.energy.units import Quantity, quantity
 from oscsim.energy.valuation import Draws, Nominal, Valuation
 
 _CRITERION = (
-    "one read-out, not averaged, of the slowest compared locked cell has a standard deviation "
-    "of {deviation:.3g} rad"
+    "one read-out, not averaged, of the noisiest compared locked phase has a standard deviation "
+    "of {deviation:.3g} rad, of noise alone"
 )
 _SOURCE = {
     "ring": "white noise of a single-ended CMOS ring [HAJIMIRI]; flicker noise comes on top",
@@ -32,12 +32,16 @@ _BUILT = ("ring", "lc")
 
 
 class Scheduled(Protocol):
-    """What the floor asks of a schedule: how long everything runs, and how slowly a locked phase returns."""
+    """What the floor asks of a schedule: how long everything runs, how noisy a locked phase is when read."""
 
     @property
     def counts(self) -> Counts: ...
     @property
-    def slowest_rate(self) -> float: ...
+    def noise_rate(self) -> float: ...
+    @property
+    def locked_share(self) -> float: ...
+    @property
+    def largest_coupling(self) -> float: ...
     @property
     def carrier_hz(self) -> float: ...
     @property
@@ -89,16 +93,16 @@ class NoiseFloor:
 
 
 def noise_floor(hardware: OscillatorHardware, schedule: Scheduled, book: Book) -> NoiseFloor:
-    """The energy at which the phase of the slowest compared locked cell is as uncertain as S may be wrong.
+    """The energy at which the phase of the noisiest compared locked cell is as uncertain as S may be wrong.
 
-    ``E_cycle = C kT f0/kappa^2`` with the largest kappa^2 that keeps the locked variance at accuracy^2
-    (:mod:`oscsim.energy.noise.locked`; C by family, E sigma^2 = C n^2 kT); ``dS = J sin(psi) dpsi``, so S is
-    then at least that certain. Near the edge a cell slips before: the variance is kept where the formula
-    holds for cells up to ``edge_band`` from the edge.
+    ``E_cycle = C kT f0/kappa^2`` with the largest kappa^2 that keeps the variance ``kappa^2/(2 noise_rate)``
+    (independent: twice that) at ``(accuracy/max |J|)^2`` (:mod:`oscsim.energy.noise.locked`; C by family,
+    E sigma^2 = C n^2 kT); ``dS = J sin(psi) dpsi``, so S is then at least that certain. Near the edge a cell
+    slips before: the variance is kept where the formula holds for cells up to ``edge_band`` from the edge.
 
     Parameters
     ----------
-    schedule : with counts of "oscillator_cycles", slowest_rate (1/s), carrier_hz, accuracy, dynamics.
+    schedule : with counts of "oscillator_cycles", noise_rate (1/s), carrier_hz, accuracy, dynamics, ...
 
     Raises
     ------
@@ -107,16 +111,17 @@ def noise_floor(hardware: OscillatorHardware, schedule: Scheduled, book: Book) -
     """
     ratio = 1.0 - hardware.edge_band
     limit = LARGEST_CORRECTION / linear_error(1.0, ratio)
-    variance = min(schedule.accuracy**2, limit)
+    wanted = (schedule.accuracy / max(schedule.largest_coupling, schedule.accuracy)) ** 2
+    variance = min(wanted, limit)
     notes = [_CRITERION.format(deviation=math.sqrt(variance)), _SOURCE[hardware.family]]
     if variance == limit:
         notes.append(f"a larger deviation, as accuracy {schedule.accuracy:g} allows, would let cells slip")
-    if not 0.0 < schedule.slowest_rate < math.inf:
+    if not 0.0 < schedule.noise_rate < math.inf:
         notes.append("no locked cell is compared: phase noise has nothing to spoil, and there is no floor")
         return NoiseFloor(None, None, variance, False, (), tuple(notes))
     reference = _reference(hardware, schedule.dynamics)
-    notes.append(_REFERENCE[reference])
-    rate, carrier = quantity(schedule.slowest_rate, "1/s"), quantity(schedule.carrier_hz, "Hz")
+    notes += _assumptions(schedule, reference)
+    rate, carrier = quantity(schedule.noise_rate, "1/s"), quantity(schedule.carrier_hz, "Hz")
     diffusion = allowed_diffusion(variance, rate, reference)
     known = hardware_book(hardware, book).chosen(
         "temperature", hardware.temperature_k, "K", "--temperature-k"
@@ -138,6 +143,18 @@ _REFERENCE = {
     "clean": "kappa^2/(2 lambda): what the oscillators lock to is taken as free of noise, at no cost",
     "independent": "kappa^2/lambda: both sides are oscillators with noise of their own",
 }
+_TIME = {
+    "cells": "from an exact start, over the time that a cell runs: times 1 - exp(-2 lambda T), near rest",
+    "network": "1/lambda stands for the largest stationary variance of a difference (Lyapunov equation)",
+}
+_TURNING = "{share:.3g} % of what is compared does not lock: noise in its time average is not covered"
+
+
+def _assumptions(schedule: Scheduled, reference: Reference) -> list[str]:
+    notes = [_REFERENCE[reference], _TIME["network" if schedule.dynamics == "network" else "cells"]]
+    if schedule.locked_share < 1.0:
+        notes.append(_TURNING.format(share=100.0 * (1.0 - schedule.locked_share)))
+    return notes
 
 
 def cost(family: str, v: Valuation) -> Quantity:
@@ -148,6 +165,6 @@ def cost(family: str, v: Valuation) -> Quantity:
 
 
 def _reference(hardware: OscillatorHardware, dynamics: str) -> Reference:
-    """Networks: of all differences, the slowest mode has at most kappa^2/lambda."""
+    """Networks: the schedule's rate is that of two independent oscillators with as much variance."""
     clean = dynamics == "clamped" or (dynamics == "pair" and hardware.cell == "injection")
     return "clean" if clean else "independent"

@@ -160,13 +160,26 @@ def test_clamped_layers_that_run_to_rest_are_as_accurate_as_asked_at_their_time(
         assert drift * largest[row] == relative(0.01, rel=1e-5)
 
 
+def test_couplings_of_masked_and_padded_sources_settle_nothing():
+    matrix, theta = np.ones((1, 3, 3)), np.array([[[0.0], [1.0], [2.0]]])
+    plain = pairs(
+        np.zeros(3), dynamics="clamped", theta=theta, phase_0=theta + 1.0, mask="causal",
+        padding=np.array([False, False, True]), coupling=ExplicitCoupling(matrix.copy()),
+    )  # fmt: skip
+    matrix[0, 0, 1] = matrix[0, :, 2] = 30.0
+    loud = clamped_settling(plain.replace(coupling=ExplicitCoupling(matrix)), OscillatorHardware())
+    expected = clamped_settling(plain, OscillatorHardware()).time
+    assert np.array_equal(loud.time, expected, equal_nan=True) and np.nanmax(expected) > 1.0
+
+
 def test_clamped_layers_with_a_duration_take_it():
     spec = pairs([0.0, 0.0], dynamics="clamped", duration=2.5, theta=np.array([[[0.0], [1.0]]]))
     found = clamped_settling(spec, OscillatorHardware())
     assert np.all(found.time == 2.5)
     # noise piled up after T, against rest: kappa^2 (1 - exp(-2 lambda T))/(2 lambda)
     strength = abs(1.0 + np.exp(1j))
-    assert found.rate[0, 0, 0] == relative(strength / (1.0 - np.exp(-5.0 * strength)))
+    assert found.rate[0, 0, 0] == relative(strength)
+    assert found.noise_rate(found.time)[0, 0, 0] == relative(strength / (1.0 - np.exp(-5.0 * strength)))
 
 
 @pytest.mark.parametrize(("seed", "mask"), [(0, "full"), (1, "causal"), (2, "full"), (4, "full")])

@@ -1,0 +1,58 @@
+"""How finely couplings, frequencies and phases have to be set or read for S to be as accurate as asked."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from oscsim import pair_terms
+from oscsim.energy.hardware import OscillatorHardware
+from oscsim.energy.settling import Settling
+from oscsim.spec import PhaseLayerSpec
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """Bits of each code of a layer.
+
+    Parameters
+    ----------
+    coupling : of a coupler, sign included where couplings of both signs are built.
+    tuning : of what an oscillator is tuned by; 0 where nothing is tuned (clamped, no rates).
+    readout : of a phase, over a full turn; half a step is what it may be off by.
+    largest_coupling : max |J| of what is read.
+    """
+
+    coupling: int
+    tuning: int
+    readout: int
+    largest_coupling: float
+
+
+def resolution(spec: PhaseLayerSpec, hardware: OscillatorHardware, found: Settling) -> Resolution:
+    """Bits such that each code alone changes S by at most the accuracy A (tuning: A per unit of condition).
+
+    couplers: ``max |J|/A`` levels, one bit more where J has both signs (couplings that are all negative are
+    wired crosswise, which takes no bit); tuning: ``span/(A step)`` levels (:class:`Tuning`); read-out:
+    ``pi max |J|/A`` levels. ``hardware.coupling_bits`` and ``readout_bits`` replace what they name.
+    """
+    built = pair_terms.unmasked(spec)
+    if spec.dynamics == "network":
+        built = built & ~np.eye(spec.n_oscillators, dtype=bool)
+    j = np.where(built, pair_terms.coupling(spec), 0.0)
+    largest, accuracy = float(np.abs(j).max()), hardware.accuracy
+    signed = int((j > 0.0).any() and (j < 0.0).any())
+    return Resolution(
+        hardware.coupling_bits or bits_for(largest / accuracy) + signed,
+        0 if found.tuning is None else bits_for(found.tuning.span / (accuracy * found.tuning.step)),
+        hardware.readout_bits or bits_for(np.pi * largest / accuracy),
+        largest,
+    )
+
+
+def bits_for(levels: float) -> int:
+    """Bits that tell so many levels apart, at least one.
+
+    >>> bits_for(100.0), bits_for(8.0), bits_for(1.1), bits_for(0.0)
+    (7, 3, 1, 1)
+    """
+    return max(1, int(np.ceil(np.log2(max(levels, 1.0)) - 1e-9)))
