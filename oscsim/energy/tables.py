@@ -6,6 +6,7 @@ from typing import get_args
 
 from oscsim.energy.constants import Book, Constant, ConstantError, How, RangeFrom
 from oscsim.energy.constants_file import load_constants
+from oscsim.energy.formula_names import in_formulas
 from oscsim.io import atomic_write
 
 PAGE = Path("docs/energy_constants.md")
@@ -40,6 +41,7 @@ def constants_markdown(book: Book) -> str:
     """
     lines = ["How a constant was obtained:", "", *_meanings(get_args(How), HOW_WORDS), ""]
     lines += ["Where its range comes from:", "", *_meanings(get_args(RangeFrom), RANGE_WORDS), ""]
+    lines += [*_reference_only(book), ""]
     lines += [_line(_COLUMNS), _line(["---"] * len(_COLUMNS))]
     lines += [_line(_cells(constant)) for constant in book.values()]
     return "\n".join(lines) + "\n"
@@ -60,6 +62,12 @@ def renewed(page: str, book: Book) -> str:
             f"page of constants: expected the marks {BEGIN} and {END}, in this order; add both"
         )
     return f"{before}{BEGIN}\n\n{constants_markdown(book)}\n{END}{after}"
+
+
+def _reference_only(book: Book) -> list[str]:
+    used = set(in_formulas(book))
+    names = ", ".join(f"`{name}`" for name in book if name not in used)
+    return [f"No formula uses these; others were derived from them, or they are there to compare: {names}."]
 
 
 def _meanings(names: Iterable[str], words: dict[How, str] | dict[RangeFrom, str]) -> list[str]:

@@ -1,6 +1,7 @@
 """The table of constants: complete, honest about its sources, and the same as on its page."""
 
 import csv
+import itertools
 import re
 from importlib import resources
 from pathlib import Path
@@ -8,11 +9,17 @@ from pathlib import Path
 import pytest
 from relative import relative
 
-from oscsim.energy import load_constants
-from oscsim.energy.constants import ConstantError
+from oscsim.counts import Counts
+from oscsim.energy import OscillatorHardware, load_constants
+from oscsim.energy.constants import Book, ConstantError
 from oscsim.energy.constants_file import COLUMNS
+from oscsim.energy.formula_names import in_formulas
+from oscsim.energy.oscillator_terms import hardware_book, oscillator_terms
+from oscsim.energy.scaling import FIN_NM, PLANAR_NM
 from oscsim.energy.tables import HOW_WORDS, PAGE, RANGE_WORDS, constants_markdown, renewed
 from oscsim.energy.units import magnitude
+from oscsim.energy.validation.replay import replay
+from oscsim.energy.valuation import Nominal
 
 PROJECT = Path(__file__).parents[3]
 BOOK = load_constants()
@@ -70,19 +77,54 @@ def test_loihi_2_has_no_number():
         BOOK.usable("loihi2_event_energy")
 
 
-@pytest.mark.parametrize("name", [c.name for c in BOOK.values() if c.how == "recalled"] or [None])
-def test_recalled_numbers_are_refused_unless_asked_for(name):
-    if name is None:
-        return
+def test_recalled_numbers_are_refused_unless_asked_for(tmp_path):
+    file = tmp_path / "recalled.csv"
+    file.write_text(f"{','.join(COLUMNS)}\nwire_cap,2e-16,1e-16,3e-16,F/um,,,,,me,recalled,assumed,\n")
     with pytest.raises(ConstantError, match="from memory"):
-        BOOK.usable(name)
-    assert load_constants(allow_recalled=True).usable(name).how == "recalled"
+        load_constants(file).usable("wire_cap")
+    assert load_constants(file, allow_recalled=True).usable("wire_cap").how == "recalled"
+    assert not [c.name for c in BOOK.values() if c.how == "recalled"], "a shipped number has a source"
+
+
+def asked():
+    """Names that formulas ask for: arrays of every family and node, and the replay of published devices."""
+    names = set()
+
+    class Recorder(Book):
+        def usable(self, name, **conditions):
+            names.add(name)
+            return super().usable(name, **conditions)
+
+        def replaced(self, constants):
+            return Recorder(super().replaced(constants).values())
+
+    book = Recorder(BOOK.values())
+    counts = Counts({
+        "oscillators": 4.0, "oscillator_cycles": 9.0, "couplers.4": 3.0, "coupling_cycles.4": 9.0,
+        "wire_spans": 3.0, "wire_span_cycles": 9.0, "array_seconds": 1e-6, "programming_writes.4": 7.0,
+        "phase_conversions.8": 4.0, "dac_conversions.8": 4.0,
+    })  # fmt: skip
+    for family, node in itertools.product(("ring", "lc", "relaxation"), (250, *PLANAR_NM, *FIN_NM)):
+        hardware = OscillatorHardware(family=family, node_nm=node, carrier_hz=1e9)
+        for term in oscillator_terms(hardware, counts):
+            term.of(Nominal(hardware_book(hardware, book)))
+    replay(book)
+    return names & set(BOOK)
+
+
+def test_the_page_says_which_constants_no_formula_uses():
+    used = set(in_formulas(BOOK))
+    assert len(asked()) > 40 and asked() <= used
+    unused = [name for name in BOOK if name not in used]
+    assert {"loihi1_synaptic_op_presilicon", "hbm2_device", "adc_enob7to9_highspeed_median"} <= set(unused)
+    (line,) = [x for x in constants_markdown(BOOK).splitlines() if x.startswith("No formula uses these")]
+    assert re.findall(r"`(\w+)`", line) == unused
 
 
 @pytest.mark.parametrize(
     ("name", "inside", "outside"),
     [
-        ("readout_step", 8, 10),
+        ("phase_readout_step", 8, 10),
         ("adc_enob7to9_highspeed_median", 7, 6),
         ("adc_enob5to7_highspeed_median", 6, 8),
         ("tdc_8b_design_estimate", 8, 9),
@@ -118,7 +160,7 @@ def test_units_are_those_of_the_event_that_is_priced():
     per = {
         "loihi1_synaptic_op": "J/operation",
         "loihi1_hop_east_west": "J/hop",
-        "readout_step": "J/conversion",
+        "phase_readout_step": "J/conversion",
     }
     for name, unit in per.items():
         assert magnitude(BOOK[name].quantity(), unit) == BOOK[name].value
