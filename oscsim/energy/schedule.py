@@ -82,8 +82,10 @@ class Schedule:
 
     @property
     def _left_out(self) -> str:
-        share = f"{100.0 * self.left_out_share:.3g} %" if self.left_out_share > 0.0 else "none"
-        return f"{share} of {_READ[self.dynamics]}{' near the edge' if self.dynamics == 'pair' else ''}"
+        if self.left_out_share == 0.0:
+            return "nothing"
+        near = " near the edge" if self.dynamics == "pair" else ""
+        return f"{100.0 * self.left_out_share:.3g} % of {_READ[self.dynamics]}{near}"
 
     def of_plan(self, counts: Counts) -> "Schedule":
         """The same array with the counts of a plan, which may run longer: pair cells are noisy as at rest."""
@@ -128,7 +130,7 @@ def schedule(
     >>> plan.cells, round(plan.cycles, 3), plan.coupling_bits, plan.counts["oscillators"]
     (4, 4.326, 7, 4.0)
     >>> plan.sentence
-    'runs 4.326 cycles (4.33 ns) at epsilon 0.159; none of pairs near the edge left out; bits: couplers 7, \
+    'runs 4.326 cycles (4.33 ns) at epsilon 0.159; nothing left out; bits: couplers 7, \
 tuning 6, read-out 9'
     """
     if dynamics is not None and dynamics != spec.dynamics:

@@ -165,6 +165,18 @@ def test_tuning_resolves_what_is_small_within_all_that_is_tuned():
     assert error(15) < 0.01 and error(7) > 0.19
 
 
+def test_cells_on_their_own_clock_are_tuned_as_they_run():
+    weak = layer(count=2, spread=0.04, coupling=ExplicitCoupling(np.array([[[1.0, 0.5], [0.1, 1.0]]])))
+    assert counted(weak).tuning_bits == bits_for(0.04 / 0.01)
+    assert counted(weak, cell_clock="own").tuning_bits == bits_for(
+        0.4 / 0.01
+    )  # one of them ten times as fast
+    turning = layer(count=2, spread=0.5, coupling=ExplicitCoupling(np.array([[[1.0, 0.1], [0.1, 1.0]]])))
+    assert counted(turning, epsilon=0.3).epsilon == 0.3  # 0.15 of the carrier away
+    with pytest.raises(EnergyError, match=r"0\.3 of the carrier"):
+        counted(turning, epsilon=0.3, cell_clock="own")
+
+
 def test_a_locked_network_is_tuned_as_finely_as_its_phases_need():
     """Every frequency off by half a step, the worst way round: phases are off by the accuracy."""
     spec = layer(count=5, spread=0.3, mask="causal", dynamics="network")
@@ -242,7 +254,7 @@ def test_what_is_left_out_is_said():
     everything = counted(layer(count=2, spread=1.0))
     assert everything.promised is None and everything.accuracy == 0.01
     none = counted(layer())
-    assert "none of pairs" in none.sentence and not any("%" in note for note in none.notes)
+    assert "; nothing left out;" in none.sentence and not any("%" in note for note in none.notes)
 
 
 def test_locked_layers_take_logarithmically_longer_for_accuracy():
