@@ -3,6 +3,7 @@
 import difflib
 
 from oscsim.energy.constants import Book, Constant
+from oscsim.energy.formula_names import in_formulas
 from oscsim.energy.node_names import PLANAR_ROWS, of_node, planar_row
 from oscsim.energy.units import same_dimension
 
@@ -23,6 +24,8 @@ def check_foreign(row: Constant, book: Book) -> None:
             f"no formula uses a constant of this name; the nearest is '{nearest}'. A file may replace "
             f"constants of docs/energy_constants.md, or add rows of a planar node: {rows}"
         )
+    if name in book and not in_formulas([name]):
+        raise ValueError("no formula uses this constant, it is there for reference; leave it out")
     if node is not None and row.node_nm not in (None, node[1]):
         raise ValueError(f"node_nm: given {row.node_nm:g}, its name says {node[1]:g}")
     like = book[name if name in book else of_node(node[0] if node else name, _TEMPLATE_NM)]

@@ -20,6 +20,8 @@ BOUNDARY = (
     "array: oscillators, couplers, wires between them, leakage, programming, read-out; no reference clock, "
     "bias generation, pads or regulators"
 )
+# No source of the constants gives a limit of speed that holds whatever the sizes of a design.
+UNCHECKED_SPEED = "not checked: whether oscillators of this node and size are as fast as the carrier"
 _FORMULAS = {
     "ring": "oscillator_cycles N_stage (kappa C_stage) V^2",
     "lc": "oscillator_cycles pi C V_tank^2/(Q efficiency), C = 1/(2 pi f Z)",
@@ -65,7 +67,7 @@ def clocked(hardware: OscillatorHardware, carrier_hz: float) -> OscillatorHardwa
 def oscillator_scope(hardware: OscillatorHardware, schedule: "Schedule") -> Scope:
     """What an estimate from :func:`oscillator_terms` says about itself."""
     name = f"{hardware.family}, {hardware.node_nm:g} nm, {schedule.dynamics}"
-    return Scope(name, "estimate", BOUNDARY, schedule.promised, (), schedule.notes)
+    return Scope(name, "estimate", BOUNDARY, schedule.promised, (), (*schedule.notes, UNCHECKED_SPEED))
 
 
 def oscillator_terms(hardware: OscillatorHardware, counts: Counts) -> list[Term]:

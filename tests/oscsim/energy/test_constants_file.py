@@ -61,6 +61,7 @@ def test_a_row_on_top_with_a_mark_of_a_spreadsheet_and_another_unit(tmp_path):
         ((ROW.replace("supply", "suply"),), "the nearest is 'supply_65nm'"),
         ((ROW.replace("supply_65nm", ""),), "line 2: name: given ''"),
         ((ROW.replace("supply_65nm", "supply_065nm"),), "no formula uses"),
+        ((ROW.replace("supply_65nm", "hbm2_device"),), "'hbm2_device': no formula uses this constant"),
         ((ROW.replace("supply_65nm", "ring_width_14nm"),), "no formula uses"),
         ((ROW.replace("supply_65nm", "supply_90nm"),), "node_nm: given 65, its name says 90"),
         ((ROW + ",more",), "line 2: 14 cells, expected 13"),

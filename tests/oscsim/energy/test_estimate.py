@@ -10,6 +10,7 @@ from oscsim.energy import (
     Constant,
     ConstantError,
     EnergyError,
+    Interval,
     Refusal,
     Scope,
     Term,
@@ -151,3 +152,9 @@ def test_an_option_becomes_a_constant_that_names_it():
     )
     assert result.total.low_j == result.total.high_j == relative(2.25e-15)
     assert result.constants["vdd"].citation == "option --vdd"
+
+
+@pytest.mark.parametrize(("best", "draw"), [(float("inf"), 1.0), (1.0, float("nan")), (1.0, float("inf"))])
+def test_what_is_not_finite_is_no_energy(best, draw):
+    with pytest.raises(EnergyError, match="expected finite numbers"):
+        Interval.of(quantity(best, "J"), quantity([1.0, draw], "J"))

@@ -1,6 +1,7 @@
 """Every knob of an oscillator array moves the right item the right way, in joules."""
 
 import math
+import re
 
 import pytest
 from relative import relative
@@ -15,8 +16,10 @@ from oscsim.energy import (
     load_constants,
     try_estimate,
 )
-from oscsim.energy.oscillator_terms import clocked, hardware_book, oscillator_terms
+from oscsim.energy.oscillator_terms import clocked, hardware_book, oscillator_scope, oscillator_terms
+from oscsim.energy.schedule import schedule
 from oscsim.errors import ConfigError
+from oscsim.spec import FrequencyCoupling, PhaseLayerSpec
 
 BOOK = load_constants()
 ITEMS = ("programming", "phase setting", "oscillators", "couplers", "wires", "leakage", "read-out")
@@ -202,6 +205,42 @@ def test_unknown_families_events_and_halves_of_counts_are_errors():
         priced(Counts({"oscillator_cycles": 5, "wire_spans": 2}))
     with pytest.raises(EnergyError, match="no carrier_hz"):
         priced(family="lc", carrier_hz=None)
+
+
+@pytest.mark.parametrize(
+    ("option", "below", "above"),
+    [
+        ("node_nm", 0.5, 1e6), ("vdd_v", 1e-3, 1e200), ("stages", 1, 999999999), ("width_um", 1e-3, 1e308),
+        ("quality_factor", 1e-320, 1e7), ("impedance_ohm", 1e-320, 1e8), ("activity", 1e-300, 1.1),
+        ("accuracy", 1e-300, 1.0), ("edge_band", 1e-300, 0.5), ("carrier_hz", 1e-3, 1e13),
+        ("time_unit_s", 1e-300, 1e300), ("epsilon", 1e-300, 0.4), ("temperature_k", 1e-9, 1e9),
+    ],
+)  # fmt: skip
+def test_what_nobody_builds_is_refused(option, below, above):
+    family = "lc" if option in ("quality_factor", "impedance_ohm") else "ring"
+    for value in (below, above):
+        with pytest.raises(ConfigError, match=f"option '{option}': given {re.escape(str(value))}"):
+            OscillatorHardware.of(family=family, **{option: value})
+
+
+@pytest.mark.parametrize(("node", "fins"), [(14, 2.0), (7, 2.0)])
+def test_a_stage_of_fins_has_both_of_its_transistors(node, fins):
+    """``N kappa load C_fin (n + p fins) V^2``: a stage has an n and a p device of so many fins each."""
+    value = {name: row.value for name, row in BOOK.items()}
+    capacitance = value["ring_node_load"] * value[f"gate_cap_per_fin_{node}nm"] * 2.0 * fins
+    stage = value["ring_cycle_energy_factor"] * capacitance
+    assert value["fins_per_device"] == fins
+    assert joules(node_nm=node)["oscillators"] == near(4000.0 * value["ring_stages"] * stage)
+
+
+def test_the_speed_of_oscillators_is_not_claimed():
+    spec = PhaseLayerSpec(
+        omega=[[[0.1], [0.0]]], theta=[[[0.0], [0.5]]], coupling=FrequencyCoupling([0.3]), gain=[1.5]
+    )
+    for family in FAMILIES:
+        hardware = OscillatorHardware(family=family, epsilon=0.05)
+        notes = oscillator_scope(hardware, schedule(spec, hardware, "pair")).notes
+        assert any(note.startswith("not checked: whether oscillators") for note in notes)
 
 
 def test_a_missing_constant_refuses_the_estimate():
