@@ -19,7 +19,7 @@ class Resolution:
     coupling : of a coupler, sign included where couplings of both signs are built.
     tuning : of what an oscillator is tuned by; 0 where nothing is tuned (clamped, no rates).
     readout : of a phase, over a full turn; half a step is what it may be off by.
-    largest_coupling : max |J| of what is read.
+    largest_coupling : max |J| of what is read; 1 where nothing is coupled, since phases may still be read.
     """
 
     coupling: int
@@ -39,7 +39,7 @@ def resolution(spec: PhaseLayerSpec, hardware: OscillatorHardware, found: Settli
     if spec.dynamics == "network":
         built = built & ~np.eye(spec.n_oscillators, dtype=bool)
     j = np.where(built, pair_terms.coupling(spec), 0.0)
-    largest, accuracy = float(np.abs(j).max()), hardware.accuracy
+    largest, accuracy = float(np.abs(j).max()) or 1.0, hardware.accuracy
     signed = int((j > 0.0).any() and (j < 0.0).any())
     return Resolution(
         hardware.coupling_bits or bits_for(largest / accuracy) + signed,

@@ -206,6 +206,8 @@ def test_large_couplings_take_more_bits_and_both_signs_one_more():
     diagonal = layer(count=2, coupling=ExplicitCoupling(np.array([[[-8.0, 1.0], [1.0, -8.0]]])))
     assert counted(diagonal, "network").coupling_bits == 7  # no oscillator is coupled to itself
     assert any("each source alone" in note for note in plans[0].notes)
+    alone = schedule(layer(count=1), OscillatorHardware(), "network")
+    assert (alone.readout_bits, alone.largest_coupling) == (9, 1.0)  # nothing is coupled
 
 
 def test_clamped_oscillators_all_turn_at_the_carrier_and_tune_their_rates_only():
