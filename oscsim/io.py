@@ -12,6 +12,8 @@ import math
 import os
 import stat
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +65,45 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     OSError
         nothing was written and what ``path`` held before is still there; ``filename`` is ``path``.
     """
-    if Path(path).exists() and not Path(path).is_file():  # a rename would replace /dev/null for everyone
-        raise OSError(errno.EINVAL, "exists and is not a regular file; name another file", str(path))
+    atomic_write_all({path: data})
+
+
+def atomic_write_all(files: Mapping[str | os.PathLike[str], bytes]) -> None:
+    """:func:`atomic_write` of several files: none is renamed before all of them are on the disk.
+
+    Raises
+    ------
+    OSError
+        as above; before the first rename, when nothing was written. ``filename`` is the path that failed.
+    """
+    for path in files:
+        if Path(path).exists() and not Path(path).is_file():  # a rename would replace /dev/null for everyone
+            raise OSError(errno.EINVAL, "exists and is not a regular file; name another file", str(path))
+    written: list[tuple[str | os.PathLike[str], str, Path]] = []
     try:
-        _write_and_rename(Path(os.path.realpath(path)), data)
-    except OSError as error:  # a full disk names no file, a read-only folder only the temporary one
+        for path, data in files.items():
+            with _named(path):
+                target = Path(os.path.realpath(path))
+                written.append((path, _write_beside(target, data), target))
+        for path, temporary, target in written:
+            with _named(path):
+                os.replace(temporary, target)
+    finally:
+        for _, temporary, _ in written:
+            Path(temporary).unlink(missing_ok=True)
+
+
+@contextmanager
+def _named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """A full disk names no file, a read-only folder only the temporary one: name what was asked for."""
+    try:
+        yield
+    except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
-def _write_and_rename(path: Path, data: bytes) -> None:
+def _write_beside(path: Path, data: bytes) -> str:
+    """The name of a temporary file next to ``path`` that holds the data."""
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -79,10 +111,10 @@ def _write_and_rename(path: Path, data: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+    return temporary
 
 
 _NO_FILES = {

@@ -20,7 +20,6 @@ from oscsim.energy.measured import MeasuredEnergy
 from oscsim.energy.plan_counts import counts_by_target
 from oscsim.energy.report import EnergyReport, clocked_layer, energy_report
 from oscsim.errors import ConfigError
-from oscsim.io import atomic_write
 from oscsim.spec import PhaseLayerSpec
 
 JSON_VERSION = 1
@@ -90,11 +89,12 @@ def energy(
     layers = [PhaseLayerSpec.load(path) for path in files]  # all of them, before any work
     measured = measure_layers(files, layers) if measure else {}
     reports = _reports(files, layers, OscillatorHardware.of(**hardware), book, device or "h200")
+    pictures = {}
     if plot is not None:
         from oscsim.energy.figure import png  # matplotlib takes a second to import
 
-        atomic_write(plot, png(reports[0]))
-    out.write_json(_content(files, reports, measured))
+        pictures[plot] = png(reports[0])
+    out.write_json(_content(files, reports, measured), pictures)
     for path, report in zip(files, reports, strict=True):
         show_report(out, path, report, details, measured.get(path))
 

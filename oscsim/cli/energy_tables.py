@@ -12,18 +12,20 @@ from oscsim.energy.report import EnergyReport
 from oscsim.energy.row import Row
 
 LEVERS = 5  # constants of the tornado that are named
+_TOO_FAST = "epsilon:"  # how the refusal of a clock that no oscillator has begins
+_SLOWER = "add --epsilon 0.02, which chooses a time unit that oscillators can follow"
 
 
 def show_report(
     out: Output, path: str, report: EnergyReport, details: bool, measured: MeasuredEnergy | None = None
 ) -> None:
-    """Energies, what was counted, what matters, and everything a reader should know of the numbers."""
+    """Energies, what was counted, what matters, and what nobody should read the numbers without."""
     shape = report.layer
     out.print(Text(
         f"{path}: {shape['dynamics']}, {shape['heads']} heads, {shape['tokens']} tokens, "
         f"{shape['channels']} channels, {shape['mask']} mask"
     ))  # fmt: skip
-    _show_energies(out, report.rows)
+    _show_energies(out, report, details)
     if measured is not None:
         out.print(Text(str(measured)))
     _show_counts(out, report.rows)
@@ -31,22 +33,49 @@ def show_report(
         _show_items(out, report.rows)
     if report.main is not None:
         _show_levers(out, report.main)
-    for note in report.notes:
+    for note in report.notes if details else report.key_notes:
         out.print(Text(f"* {note}"))
+    if not details:
+        left = len(report.notes) - len(report.key_notes)
+        out.print(
+            Text(f"--details for {left} more notes, and every item with formula, constants and citations")
+        )
 
 
-def _show_energies(out: Output, rows: Sequence[Row]) -> None:
+def _show_energies(out: Output, report: EnergyReport, details: bool) -> None:
     out.table(
         ("hardware", "joules per layer (95 %)", "kind", "includes", "error of S", "status"),
         [
             [row.label, row.energy, row.answer.kind, row.includes, row.answer.accuracy, row.status]
-            for row in rows
+            for row in report.rows
             if isinstance(row.answer, Estimate)
         ],
     )
-    for row in rows:
+    for line in _refusals(report, details):
+        out.print(Text(line))
+    for row in report.rows:
+        if isinstance(row.answer, Estimate) and row.schedule is not None:
+            out.print(Text(f"{row.label}: {row.schedule.sentence}"))
+    each = [f"{label} {str(energy).partition(' (')[0]}" for label, energy in report.per_token.items()]
+    if each:
+        out.print(Text(f"per token ({report.layer['valid_tokens']}): {'; '.join(each)}"))
+
+
+def _refusals(report: EnergyReport, details: bool) -> Iterator[str]:
+    """A line per reason: its first clauses, or all of it where nothing else is left or it was asked for."""
+    rows: dict[str, list[Row]] = {}
+    for row in report.rows:
         if isinstance(row.answer, Refusal):
-            out.print(Text(f"{row.label}: {row.status}"))
+            reason = row.answer.reason
+            rows.setdefault(_TOO_FAST if reason.startswith(_TOO_FAST) else reason, []).append(row)
+    asked = "family" in report.hardware.model_fields_set
+    for key, group in rows.items():
+        names, first = "; ".join(row.label for row in group), group[0].answer
+        if not isinstance(first, Refusal):
+            continue
+        whole = details or report.main is None or (asked and any(row.group == "oscillators" for row in group))
+        said = first.reason if whole else first.brief
+        yield f"{names}: refused: {f'{_SLOWER}; ' if key == _TOO_FAST else ''}{said}"
 
 
 def _show_counts(out: Output, rows: Sequence[Row]) -> None:

@@ -8,7 +8,6 @@ from oscsim.energy.constants import Book
 from oscsim.energy.validation.replay import Validation, replay
 from oscsim.energy.validation.row import QUANTITIES, ROLES
 from oscsim.energy.validation.words import ROW_COLUMNS, SUMMARY_COLUMNS, remarks, row_cells, summary_cells
-from oscsim.io import atomic_write
 
 
 def validate(out: Output, book: Book, chips: str | None = None, plot: str | None = None) -> Validation:
@@ -24,11 +23,12 @@ def validate(out: Output, book: Book, chips: str | None = None, plot: str | None
         the file is no such table; with file and line.
     """
     found = replay(book, chips)
+    pictures = {}
     if plot is not None:
         from oscsim.energy.validation.figure import png  # matplotlib takes a second to import
 
-        atomic_write(plot, png(found))
-    out.write_json(found.to_json())
+        pictures[plot] = png(found)
+    out.write_json(found.to_json(), pictures)
     show(out, found)
     return found
 

@@ -2,8 +2,9 @@
 
 import json
 import math
+import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
@@ -14,7 +15,7 @@ from rich.text import Text
 from oscsim.cli.files import STDOUT, checked_path
 from oscsim.cli.streams import stderr_errors, stdout_errors
 from oscsim.errors import ConfigError
-from oscsim.io import atomic_write, jsonable_float
+from oscsim.io import atomic_write_all, jsonable_float
 
 _PIPE_WIDTH = 120  # columns of a table that goes into a file or a log
 
@@ -62,14 +63,21 @@ class Output:
         with redirect_stdout(sys.stderr):
             yield
 
-    def write_json(self, content: Any) -> None:
-        """Write to the path of ``--json``; without the option, nothing."""
+    def write_json(self, content: Any, others: Mapping[str, bytes] | None = None) -> None:
+        """Write to the path of ``--json``; without the option, nothing.
+
+        Parameters
+        ----------
+        others : path -> content of files that are written with it: all, or none.
+        """
+        files: dict[str | os.PathLike[str], bytes] = dict(others or {})
+        if self.json_path is not None and self.json_path != STDOUT:
+            files[self.json_path] = json_text(content).encode()
+        atomic_write_all(files)
         if self.json_path == STDOUT:
             with stdout_errors():
                 self._stdout.write(json_text(content))
                 self._stdout.flush()
-        elif self.json_path is not None:
-            atomic_write(self.json_path, json_text(content).encode())
 
     def print(self, content: RenderableType) -> None:
         """Show something to people: on stdout, or on stderr when stdout carries JSON."""

@@ -28,15 +28,16 @@ def layer_energy(layer: PhaseLayerSpec, targets: Sequence[AbstractTarget[Any]]) 
 
 def energy_rows(report: EnergyReport) -> list[dict[str, Any]]:
     """What the table of joules shows, number for number with the items and constants behind it."""
-    return [_row(row) for row in report.rows]
+    return [_row(row, report) for row in report.rows]
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: Row, report: EnergyReport) -> dict[str, Any]:
     if not isinstance(row.answer, Estimate):
         return {"label": row.label, "refused": row.answer.reason}
     answer = row.answer
     return {
-        "label": row.label, "refused": None, "total": row.energy, "kind": answer.kind,
+        "label": row.label, "refused": None, "total": row.energy,
+        "per_token": str(report.per_token[row.label]).partition(" (")[0], "kind": answer.kind,
         "includes": row.includes, "status": row.status,
         "accuracy": "–" if answer.accuracy is None else f"{answer.accuracy:.2g}",
         "items": [_item(item, answer) for item in answer.items if item.interval.high_j > 0.0],

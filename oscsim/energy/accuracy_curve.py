@@ -23,8 +23,9 @@ class CurvePoint:
     Parameters
     ----------
     accuracy : wanted error of S. cycles, seconds : until the slowest compared cell is read.
-    coupling_bits, readout_bits : what resolves it. energy : of the estimate; floor : of the noise.
-        None where there is none.
+    coupling_bits, tuning_bits, readout_bits : what resolves it.
+    energy : of the estimate; floor : of the noise; oscillators : their part of the energy, where it has a
+        floor. None where there is none.
     why : why there is no energy, or "".
     """
 
@@ -32,15 +33,17 @@ class CurvePoint:
     cycles: float | None
     seconds: float | None
     coupling_bits: int | None
+    tuning_bits: int | None
     readout_bits: int | None
     energy: Interval | None
     floor: Interval | None
     why: str = ""
+    oscillators: Interval | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Everything above as plain JSON."""
         numbers = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        for name in ("energy", "floor"):
+        for name in ("energy", "floor", "oscillators"):
             interval = numbers[name]
             numbers[name] = None if interval is None else interval.to_json()
         return numbers
@@ -84,8 +87,8 @@ def _point(
     try:
         plan = row.schedule or schedule(spec, hardware, dynamics)
     except EnergyError:  # no such clock: what the row says, too
-        return CurvePoint(accuracy, None, None, None, None, energy, row.floor_interval, why)
+        return CurvePoint(accuracy, None, None, None, None, None, energy, row.floor_interval, why)
     return CurvePoint(
-        accuracy, plan.cycles, plan.seconds, plan.coupling_bits, plan.readout_bits,
-        energy, row.floor_interval, why,
+        accuracy, plan.cycles, plan.seconds, plan.coupling_bits, plan.tuning_bits, plan.readout_bits,
+        energy, row.floor_interval, why, row.oscillators,
     )  # fmt: skip

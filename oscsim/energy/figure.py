@@ -13,8 +13,7 @@ from matplotlib.ticker import EngFormatter, FixedLocator, FuncFormatter, LogLoca
 
 from oscsim.demo.pictures import INK, LINES, MUTED, to_png
 from oscsim.energy.accuracy_curve import CurvePoint
-from oscsim.energy.estimate import Estimate, Lever
-from oscsim.energy.noise.verdict import oscillator_energy
+from oscsim.energy.estimate import Estimate, Lever, Refusal
 from oscsim.energy.report import EnergyReport
 from oscsim.energy.row import Row
 
@@ -28,15 +27,12 @@ KINDS = {
 LEVERS = 7  # bars of the tornado chart
 MOST_TICKS = 6
 _STEPS = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
-_REASON = 96  # characters of a refusal that fit beside its name
-_BELOW = 0.37  # of a bar: where the oscillators' own energy is drawn beside what noise allows
+# Of a row, below its bar: the oscillators' own energy, and what noise asks of them.
+_ALONE, _BELOW = 0.33, 0.42
+_COLOUR = KINDS["estimate"][0]
 _OSCILLATORS: dict[str, Any] = {
-    "marker": "o",
-    "markersize": 4.5,
-    "color": KINDS["estimate"][0],
-    "markerfacecolor": "none",
-    "linestyle": "none",
-}
+    "marker": "o", "markersize": 4, "color": _COLOUR, "markerfacecolor": "white", "linewidth": 1.2,
+}  # fmt: skip
 _BESIDE: dict[str, Any] = {"textcoords": "offset points"}  # blanks in front of a word are lost in an SVG
 _JOULES = EngFormatter(unit="J", sep=" ")
 
@@ -73,7 +69,7 @@ def bars(axis: Axes, rows: Sequence[Row]) -> None:
 
     Parameters
     ----------
-    rows : of a report; those without a number keep their name, and the beginning of the reason.
+    rows : of a report; those without a number keep their name, and the first clauses of the reason.
     """
     for place, row in enumerate(rows):
         if isinstance(row.answer, Estimate):
@@ -83,7 +79,7 @@ def bars(axis: Axes, rows: Sequence[Row]) -> None:
     for place, row in enumerate(rows):
         if not isinstance(row.answer, Estimate):
             axis.text(
-                0.005, place, f"refused: {_shortened(row.answer.reason)}", va="center", fontsize=7.5,
+                0.005, place, row.status, va="center", fontsize=7.5,
                 style="italic", color=MUTED, transform=axis.get_yaxis_transform(),
             )  # fmt: skip
     axis.set_yticks(range(len(rows)), [row.label for row in rows])
@@ -114,7 +110,10 @@ def _bar(axis: Axes, place: int, answer: Estimate, row: Row) -> None:
     if floor is not None:
         axis.plot([floor.low_j, floor.high_j], [place + _BELOW] * 2, color=LINES[4], linewidth=2.2)
         axis.plot([floor.value_j], [place + _BELOW], marker="|", color=LINES[4], markersize=7)
-        axis.plot([oscillator_energy(answer).value_j], [place + _BELOW], **_OSCILLATORS)
+    alone = row.oscillators
+    if alone is not None:
+        axis.plot([alone.low_j, alone.high_j], [place + _ALONE] * 2, color=_COLOUR, linewidth=1.2)
+        axis.plot([alone.value_j], [place + _ALONE], **_OSCILLATORS)
 
 
 def _legend(axis: Axes, rows: Sequence[Row]) -> None:
@@ -125,7 +124,7 @@ def _legend(axis: Axes, rows: Sequence[Row]) -> None:
     marks += axis.plot([], [], marker="D", color=MUTED, markeredgecolor=INK, linestyle="none", markersize=5,
                        label="best value")  # fmt: skip
     if any(row.floor_interval is not None for row in rows):
-        marks += axis.plot([], [], label="oscillators alone", **_OSCILLATORS)
+        marks += axis.plot([], [], label="oscillators alone (95 %)", **_OSCILLATORS)
         marks += axis.plot([], [], color=LINES[4], linewidth=2.2, label="their noise floor")
     axis.legend(handles=marks, loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=len(marks), fontsize=8)
 
@@ -161,19 +160,21 @@ def _lever(axis: Axes, place: int, lever: Lever, middle: float) -> None:
 
 
 def curve(axis: Axes, points: Sequence[CurvePoint]) -> None:
-    """Energy against the error of S: settle longer, resolve finer; the noise floor below."""
+    """Energy against the error of S: settle longer, resolve finer; oscillators against their noise floor.
+
+    The floor is of the oscillators alone: the total, with couplers and read-outs, is a thin line apart.
+    """
     usable = [point for point in points if point.energy is not None]
     if not usable:
         _nothing(axis, "no energy at any accuracy")
         return
-    _band(axis, usable, "energy", LINES[0], "estimate")
-    _band(
-        axis,
-        [point for point in usable if point.floor is not None],
-        "floor",
-        LINES[4],
-        "noise floor of the oscillators",
-    )
+    errors, totals = [point.accuracy for point in usable], [point.energy for point in usable]
+    axis.plot(
+        errors, [total.value_j for total in totals if total is not None], color=MUTED, linewidth=0.9,
+        linestyle=":", marker=".", markersize=3, label="total",
+    )  # fmt: skip
+    _band(axis, usable, "oscillators", LINES[0], "oscillators alone")
+    _band(axis, usable, "floor", LINES[4], "noise floor of the oscillators")
     axis.set(xscale="log", yscale="log", xlabel="error of S", ylabel="energy of the layer")
     axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -187,6 +188,7 @@ def curve(axis: Axes, points: Sequence[CurvePoint]) -> None:
 
 
 def _band(axis: Axes, points: Sequence[CurvePoint], name: str, colour: str, label: str) -> None:
+    points = [point for point in points if getattr(point, name) is not None]
     if not points:
         return
     errors, intervals = [point.accuracy for point in points], [getattr(point, name) for point in points]
@@ -194,7 +196,7 @@ def _band(axis: Axes, points: Sequence[CurvePoint], name: str, colour: str, labe
         errors, [i.low_j for i in intervals], [i.high_j for i in intervals], color=colour, alpha=0.22,
         linewidth=0,
     )  # fmt: skip
-    marker, line = ("o", "-") if name == "energy" else ("s", "--")
+    marker, line = ("o", "-") if name == "oscillators" else ("s", "--")
     best = [i.value_j for i in intervals]
     axis.plot(errors, best, color=colour, marker=marker, linestyle=line, markersize=3.5, label=label)
 
@@ -205,11 +207,11 @@ def _wider(coarse: float, fine: float) -> tuple[float, float]:
 
 
 def _say_why(axis: Axes, points: Sequence[CurvePoint]) -> None:
-    """Where the curve ends because a finer point is refused: the reason, in its place."""
+    """Where the curve ends because a finer point is refused: the reason, its first clauses, in its place."""
     refused = [point for point in points if point.energy is None]
     if refused:
         first = max(refused, key=lambda point: point.accuracy)
-        said = textwrap.fill(f"from {first.accuracy:g} on refused: {first.why}", 30)
+        said = textwrap.fill(f"from {first.accuracy:g} on refused: {Refusal('', first.why).brief}", 34)
         axis.text(
             0.99, 0.02, said, fontsize=7, style="italic", color=MUTED, va="bottom", ha="right",
             transform=axis.transAxes,
@@ -244,10 +246,6 @@ def _shown(energy_j: float) -> str:
 def _nothing(axis: Axes, why: str) -> None:
     axis.text(0.5, 0.5, why, ha="center", va="center", color=MUTED, transform=axis.transAxes)
     axis.set_axis_off()
-
-
-def _shortened(reason: str) -> str:
-    return reason if len(reason) <= _REASON else reason[: _REASON - 1].rsplit(" ", 1)[0] + " …"
 
 
 def _spaced(name: str) -> str:

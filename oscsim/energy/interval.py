@@ -81,7 +81,8 @@ class Interval:
 
         The other parts keep what they have at that end of the total: no draws are left to combine.
 
-        >>> print(Interval(4.0, 4.0, 2.0, 8.0).raised(Interval(1.0, 1.0, 0.5, 2.0), Interval(3.0, 3.0, 2.0, 9.0)))
+        >>> total, part, least = Interval(4, 4, 2, 8), Interval(1, 1, 0.5, 2), Interval(3, 3, 2, 9)
+        >>> print(total.raised(part, least))
         6 J (3.5 to 15 J)
         """
         names = ("value_j", "median_j", "low_j", "high_j")

@@ -1,20 +1,23 @@
 """What one layer costs on every kind of hardware, side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from oscsim.energy.accuracy_curve import ACCURACIES, CurvePoint, accuracy_curve
 from oscsim.energy.baselines import boundary_note
+from oscsim.energy.clock import clock
 from oscsim.energy.constants import Book, Constant
 from oscsim.energy.estimate import EnergyError, Estimate, Refusal
 from oscsim.energy.hardware import OscillatorHardware
+from oscsim.energy.interval import Interval
 from oscsim.energy.oscillator_terms import hardware_book
 from oscsim.energy.plan_counts import PlanCounts
+from oscsim.energy.remedies import remedies
 from oscsim.energy.report_rows import array_row, digital_row, target_row
 from oscsim.energy.row import Row
-from oscsim.energy.schedule import clock
 from oscsim.energy.validation.replay import replay
+from oscsim.energy.validation.summary import brief
 from oscsim.spec import PhaseLayerSpec
 
 # As which arrays a layer is shown: pair cells and network are two machines for one layer.
@@ -30,7 +33,8 @@ class EnergyReport:
     ----------
     layer : digest, dynamics and shape. hardware : the oscillators that were asked for.
     rows : one per kind of hardware. curve : energy against accuracy of the first row.
-    boundary : what may be compared with what. validation : what has been validated, in one sentence.
+    boundary : what may be compared with what. validation : what has been validated, in one sentence;
+        validated : in fewer words.
     """
 
     layer: dict[str, Any]
@@ -39,6 +43,7 @@ class EnergyReport:
     curve: tuple[CurvePoint, ...]
     boundary: str
     validation: str
+    validated: str
 
     @property
     def estimates(self) -> Iterator[tuple[Row, Estimate]]:
@@ -56,27 +61,68 @@ class EnergyReport:
         return {name: constant for row in self.rows for name, constant in row.constants.items()}
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Boundary, validation and what the rows say of themselves; a note of several rows once."""
+    def key_notes(self) -> tuple[str, ...]:
+        """What nobody should read a number without: boundary, validation, which number, noise, bounds."""
+        bounds = [row.label for row in self.rows if "lower_bound" in row.status_codes]
+        return tuple(filter(None, (
+            self.boundary, f"validation: {self.validated}" if self.main else "", self.quoted,
+            *(filter(None, (self.rows[0].verdict, self.rows[0].advice))),
+            f"at least, see status: {'; '.join(bounds)}" if bounds else "",
+        )))  # fmt: skip
+
+    @property
+    def more_notes(self) -> tuple[str, ...]:
+        """Everything else: verdicts, what each row includes, its notes; a note of several rows once."""
         rows: dict[str, list[str]] = {}
+        for row, answer in self.estimates:
+            rows.setdefault(f"includes {answer.boundary}", []).append(row.label)
         for row in self.rows:
             for note in row.notes:
                 rows.setdefault(note, []).append(row.label)
         own = [f"{note} ({'; '.join(labels)})" for note, labels in rows.items()]
-        verdicts = [row.verdict for row in self.rows]
-        return tuple(filter(None, (self.boundary, f"validation: {self.validation}", *verdicts, *own)))
+        return tuple(filter(None, (*(row.verdict for row in self.rows[1:]), *own)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All of them, with the whole sentence on validation."""
+        return (*self.key_notes, f"validation: {self.validation}", *self.more_notes)
+
+    @property
+    def quoted(self) -> str:
+        """Which number of the first estimate to quote, "" without one."""
+        if self.main is None:
+            return ""
+        total = self.main.total
+        median = (
+            str(total.scaled(total.median_j / total.value_j)).partition(" (")[0] if total.value_j else "0 J"
+        )
+        return (
+            f"quote the range: a best value has every constant at its best value ({self.main.name}: median "
+            f"of the draws {median}); validation compares medians"
+        )
+
+    @property
+    def per_token(self) -> dict[str, Interval]:
+        """Energy of one token of the sequence, padding apart, by label."""
+        tokens = max(int(self.layer["valid_tokens"]), 1)
+        return {row.label: answer.total.scaled(1.0 / tokens) for row, answer in self.estimates}
 
     def to_json(self) -> dict[str, Any]:
         """Everything, with the rows of the table of constants that any number rests on."""
         return {
             "layer": self.layer,
-            "hardware": self.hardware.model_dump(),
-            "rows": [row.to_json() for row in self.rows],
+            "hardware": self.hardware.model_dump() | {"carrier_hz": self.layer["carrier_hz"]},
+            "rows": [self._row_json(row) for row in self.rows],
             "energy_against_accuracy": [point.to_json() for point in self.curve],
             "boundary": self.boundary,
             "validation": self.validation,
+            "quoted": self.quoted,
             "constants": {name: constant_json(constant) for name, constant in self.constants.items()},
         }
+
+    def _row_json(self, row: Row) -> dict[str, Any]:
+        each = self.per_token.get(row.label)
+        return row.to_json() if each is None else {**row.to_json(), "per_token": each.to_json()}
 
 
 def clocked_layer(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> PhaseLayerSpec:
@@ -115,16 +161,19 @@ def energy_report(
     """
     known = hardware_book(hardware, book)
     rows = [array_row(spec, hardware, known, dynamics) for dynamics in _ARRAYS[spec.dynamics]]
+    rows[0] = replace(rows[0], remedies=remedies(rows[0], spec, hardware, book))
     own = rows[0]
     rows += [target_row(name, plan, spec, own, hardware, known, device) for name, plan in plans.items()]
     rows.append(digital_row(spec, hardware, known))
     layer = {
         "digest": spec.digest, "dynamics": spec.dynamics, "mask": spec.mask, "heads": spec.n_heads,
-        "tokens": spec.n_oscillators, "channels": spec.n_channels,
+        "tokens": spec.n_oscillators, "valid_tokens": int(spec.valid.sum()), "channels": spec.n_channels,
+        "carrier_hz": hardware.carrier_hz or spec.carrier_hz,
     }  # fmt: skip
     curve = accuracy_curve(spec, hardware, known, accuracies=accuracies or _ACCURACIES[spec.dynamics])
     boundary = boundary_note([row.answer for row in rows])
-    return EnergyReport(layer, hardware, tuple(rows), curve, boundary, replay(book).sentence)
+    found = replay(book)
+    return EnergyReport(layer, hardware, tuple(rows), curve, boundary, found.sentence, brief(found.summaries))
 
 
 def constant_json(constant: Constant) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The rows of an energy report: a layer as oscillators, as every target's plan, and as digital arithmetic."""
 
+import re
 from dataclasses import replace
 from typing import Literal
 
@@ -19,11 +20,18 @@ from oscsim.energy.hardware import OscillatorHardware
 from oscsim.energy.noise import NoiseFloor, noise_floor, verdict
 from oscsim.energy.oscillator_terms import BOUNDARY, clocked, oscillator_scope, oscillator_terms
 from oscsim.energy.plan_counts import PlanCounts
+from oscsim.energy.readout_bits import check_readout
 from oscsim.energy.row import Row
 from oscsim.energy.schedule import Schedule, schedule
 from oscsim.spec import PhaseLayerSpec
 
 _GPU, _NEUROMORPHIC = "triton", "lava"
+_REST = "digital rest (7 nm)"
+# Options of an array that no plan of a target knows; what else they have prices the plan's counts.
+_UNHEARD = (
+    "cell", "coupling_bits", "readout_bits", "accuracy", "edge_band", "cell_clock", "read_out", "stop",
+)  # fmt: skip
+_SCALED = re.compile(r"_\d+(\.\d+)?nm$")
 
 
 def array_row(
@@ -31,15 +39,22 @@ def array_row(
     hardware: OscillatorHardware,
     book: Book,
     dynamics: Literal["pair", "network", "clamped"],
+    plan: Schedule | None = None,
 ) -> Row:
-    """The layer as an array of oscillators, with its schedule and noise floor."""
+    """The layer as an array of oscillators, with its schedule and noise floor.
+
+    Parameters
+    ----------
+    plan : the schedule, where it is known already.
+    """
     label = f"{hardware.family}, {hardware.node_nm:g} nm, {dynamics}"
     try:
-        plan = schedule(spec, hardware, dynamics)
+        plan = plan or schedule(spec, hardware, dynamics)
+        check_readout(spec, hardware, plan.readout_bits, book)
         chosen = clocked(hardware, plan.carrier_hz)
         answer = _oscillators(oscillator_scope(chosen, plan), plan.counts, spec, chosen, book)
     except (EnergyError, ConstantError) as error:
-        return Row(label, "oscillators", Refusal(label, str(error)))
+        return Row(label, "oscillators", Refusal(label, str(error)), plan)
     floor = _floor(label, chosen, plan, book)
     said = "" if isinstance(floor, Refusal) else verdict(answer, floor)
     return Row(label, "oscillators", answer, plan, floor, said)
@@ -66,7 +81,7 @@ def target_row(
         return Row(f"{name}: its plan", "target", plan)
     if name == _GPU:
         answer = gpu_estimate(plan.counts, book, device, plan.accuracy, hardware.accuracy)
-        return Row(f"{name}: {device.upper()} at its best", "target", answer)
+        return Row(answer.name, "target", answer)
     if name == _NEUROMORPHIC:
         answer = loihi_estimate(plan.counts, book, plan.accuracy, hardware.accuracy)
         at_most = "at most " if plan.upper_bound else ""
@@ -83,6 +98,7 @@ def _simulated_row(
         return Row(label, "target", array.answer)
     notes = (
         f"{name}: oscillators, cycles and resolutions of its own plan, priced as this hardware",
+        *_unheard(name, hardware),
         *accuracy_note(plan.accuracy, hardware.accuracy),
     )
     scope = Scope(label, "estimate", BOUNDARY, plan.accuracy, (), notes)
@@ -93,7 +109,7 @@ def _simulated_row(
         answer = _oscillators(scope, plan.counts, spec, chosen, book)
     except ConstantError as error:
         return Row(label, "target", Refusal(label, str(error)))
-    floor = _floor(label, chosen, replace(array.schedule, counts=plan.counts), book)
+    floor = _floor(label, chosen, array.schedule.of_plan(plan.counts), book)
     said = "" if isinstance(floor, Refusal) else verdict(answer, floor)
     return Row(label, "target", answer, None, floor, said)
 
@@ -112,22 +128,40 @@ def _oscillators(
     The output of a clamped layer are its phases: nothing comes after the read-out.
     """
     terms = oscillator_terms(hardware, counts)
-    if spec.dynamics != "clamped":
-        missing = rest_left_out(spec, book)
-        if missing:
-            scope = _with_boundary(scope, SYNCHRONIZATION_ONLY, missing)
-        else:
-            rest, more = digital_rest(spec)
-            counts, terms = counts + rest, [*terms, *more]
-            scope = _with_boundary(scope, "digital rest", ())
-    return estimate(scope, counts, terms, book)
+    here = f"array ({hardware.node_nm:g} nm)"
+    if spec.dynamics == "clamped":
+        scope = _with_boundary(scope, here, ())
+    elif missing := rest_left_out(spec, book):
+        scope = _with_boundary(scope, f"{here}, {SYNCHRONIZATION_ONLY}", missing)
+    else:
+        rest, more = digital_rest(spec)
+        counts, terms = counts + rest, [*terms, *more]
+        scope = _with_boundary(scope, f"{here} + {_REST}", ())
+    answer = estimate(scope, counts, terms, book)
+    return replace(answer, notes=(*answer.notes, *_extrapolated(answer, hardware)))
 
 
 def _with_boundary(scope: Scope, what: str, left_out: tuple[tuple[str, str], ...]) -> Scope:
-    where, _, rest = scope.boundary.partition(":")
-    return replace(
-        scope, boundary=f"{where}, {what}:{rest}", left_out=(*scope.left_out, *left_out)
-    )  # fmt: skip
+    details = scope.boundary.partition(":")[2]
+    return replace(scope, boundary=f"{what}:{details}", left_out=(*scope.left_out, *left_out))
+
+
+def _extrapolated(answer: Estimate, hardware: OscillatorHardware) -> tuple[str, ...]:
+    """Constants of another node that no rule scales: those with a node that is not in their name."""
+    nodes: dict[float, list[str]] = {}
+    for name, constant in answer.constants.items():
+        if constant.node_nm not in (None, hardware.node_nm) and not _SCALED.search(name):
+            nodes.setdefault(constant.node_nm, []).append(name)
+    return tuple(f"extrapolated from {node:g} nm: {', '.join(names)}" for node, names in nodes.items())
+
+
+def _unheard(name: str, hardware: OscillatorHardware) -> tuple[str, ...]:
+    """How long the plan of a target runs, and options that were given and that it does not know."""
+    own = f"{name}: every cell stops when it has settled by its own plan"
+    if hardware.stop == "together":
+        own += ", so it may be cheaper than the array, whose cells wait for the slowest"
+    given = [f"--{option.replace('_', '-')}" for option in _UNHEARD if option in hardware.model_fields_set]
+    return (own, *([f"{name}: its plan does not know {', '.join(given)}"] if given else []))
 
 
 def _floor(label: str, hardware: OscillatorHardware, plan: Schedule, book: Book) -> NoiseFloor | Refusal:

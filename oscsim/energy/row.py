@@ -8,16 +8,22 @@ from oscsim.energy.constants import Constant
 from oscsim.energy.estimate import Estimate, Refusal
 from oscsim.energy.interval import Interval
 from oscsim.energy.noise.floor import NoiseFloor
-from oscsim.energy.noise.verdict import oscillator_energy, position
+from oscsim.energy.noise.verdict import Position, at_floor, oscillator_energy, position
+from oscsim.energy.remedy import Remedy
 from oscsim.energy.schedule import Schedule
 
 Group = Literal["oscillators", "target", "baseline"]
-_POSITIONS = {
-    "below": "BELOW THE NOISE FLOOR",
-    "straddles": "straddles the noise floor",
-    "above": "above the noise floor",
-    "no floor": "no locked cell, no noise floor",
+# What is true of a number, for programs; a row may have several.
+StatusCode = Literal[
+    "ok", "refused", "uninformative", "lower_bound", "no_accuracy", "noise", "noise_possible"
+]
+_POSITIONS: dict[Position, tuple[str, StatusCode]] = {
+    "below": ("NOT ATTAINABLE (noise)", "noise"),
+    "straddles": ("straddles the noise floor", "noise_possible"),
+    "above": ("above the noise floor", "ok"),
+    "no floor": ("no locked cell, no noise floor", "ok"),
 }
+_INCOMPLETE = "left out"
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,7 @@ class Row:
     schedule : of oscillators: how long they run, and why.
     floor : energy below which phase noise spoils the read-out, or why it is not known.
     verdict : how the estimate compares with the floor, one sentence; "" where there is no floor.
+    remedies : what would lift it to the floor, where it lies below; only of the first row of a report.
     """
 
     label: str
@@ -40,11 +47,31 @@ class Row:
     schedule: Schedule | None = None
     floor: NoiseFloor | Refusal | None = None
     verdict: str = ""
+    remedies: tuple[Remedy, ...] = ()
 
     @property
     def floor_interval(self) -> Interval | None:
         """The floor's energy, None where there is none."""
         return self.floor.energy if isinstance(self.floor, NoiseFloor) else None
+
+    @property
+    def total(self) -> Interval | None:
+        """The energy, None where it is refused."""
+        return None if isinstance(self.answer, Refusal) else self.answer.total
+
+    @property
+    def oscillators(self) -> Interval | None:
+        """What the oscillators alone take, as the floor has them; None where there is no floor."""
+        if isinstance(self.answer, Refusal) or self.floor_interval is None:
+            return None
+        return oscillator_energy(self.answer)
+
+    @property
+    def at_floor(self) -> Interval | None:
+        """The total with the oscillators raised to the floor, None where they lie above it."""
+        if isinstance(self.answer, Refusal) or not isinstance(self.floor, NoiseFloor):
+            return None
+        return at_floor(self.answer, self.floor)
 
     @property
     def energy(self) -> str:
@@ -56,22 +83,48 @@ class Row:
     @property
     def includes(self) -> str:
         """What is in the number, in a few words: the beginning of its boundary."""
-        return "" if isinstance(self.answer, Refusal) else re.split("[:(]", self.answer.boundary)[0].strip()
+        if isinstance(self.answer, Refusal):
+            return ""
+        return re.split(r":|;| \((?!\d)", self.answer.boundary)[0].strip().removesuffix(", whole layer")
 
     @property
     def status(self) -> str:
-        """In a few words: refused and why, uninformative, a lower bound, what noise allows, or ok."""
+        """In a few words: refused and why, or everything that is true of the number, or ok."""
+        return ", ".join(words for words, _ in self._found) or "ok"
+
+    @property
+    def status_codes(self) -> tuple[StatusCode, ...]:
+        """The same for programs."""
+        codes: dict[StatusCode, None] = {code: None for _, code in self._found if code != "ok"}
+        return tuple(codes) or ("ok",)
+
+    @property
+    def _found(self) -> list[tuple[str, StatusCode]]:
+        """(words, code) of everything that is true of the number."""
         if isinstance(self.answer, Refusal):
-            return f"refused: {self.answer.reason}"
-        words = ["uninformative"] if self.answer.total.uninformative else []
+            return [(f"refused: {self.answer.brief}", "refused")]
+        found: list[tuple[str, StatusCode]] = []
+        if self.answer.total.uninformative:
+            found.append(("uninformative", "uninformative"))
         if self.schedule is not None and self.schedule.lower_bound:
-            words.append("at least: an average had not converged")
+            found.append(("at least: an average had not converged", "lower_bound"))
+        if self.schedule is not None and self.schedule.promised is None:
+            found.append(("everything that counts is left out: no accuracy", "no_accuracy"))
+        without = self.answer.boundary.partition("; ")[2]
+        if without.endswith(_INCOMPLETE):
+            found.append((without, "lower_bound"))
         if isinstance(self.floor, NoiseFloor):
-            where = _POSITIONS[position(oscillator_energy(self.answer), self.floor)]
+            where, code = _POSITIONS[position(oscillator_energy(self.answer), self.floor)]
             if self.floor.bound_only:  # nature's bound: to lie above it is not to lie above a circuit's noise
-                where = where.replace("NOISE FLOOR", "BOUND").replace("the noise floor", "the bound")
-            words.append(where)
-        return ", ".join(words) or "ok"
+                where = where.replace("the noise floor", "the bound")
+            found.append((where, code))
+        return found
+
+    @property
+    def advice(self) -> str:
+        """What helps against noise, "" where nothing is needed or was tried."""
+        tried = [f"{remedy.option} (total {_best(remedy.total)})" for remedy in self.remedies]
+        return f"what helps, calculated for this layer: {', '.join(tried)}" if tried else ""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -95,9 +148,17 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """Label, group, status, the estimate or refusal, schedule and noise floor."""
+        raised = self.at_floor
         return {
-            "label": self.label, "group": self.group, "status": self.status, **self.answer.to_json(),
+            "label": self.label, "group": self.group, "status": self.status,
+            "status_code": list(self.status_codes), **self.answer.to_json(),
             "schedule": None if self.schedule is None else self.schedule.to_json(),
             "noise_floor": None if self.floor is None else self.floor.to_json(),
             "verdict": self.verdict or None,
+            "total_with_oscillators_at_floor": None if raised is None else raised.to_json(),
+            "remedies": [remedy.to_json() for remedy in self.remedies],
         }  # fmt: skip
+
+
+def _best(energy: Interval) -> str:
+    return str(energy).partition(" (")[0]

@@ -92,7 +92,7 @@ def test_demo_conforms_on_all_targets(cli, checkpoint, tmp_path):
     assert set(content["network_approximation_error"]) == {"triton", "brian2", "lava"}
     assert (tmp_path / "demo/x.png").read_bytes().startswith(b"\x89PNG")
     assert len(re.findall(r"\[ ?\d+/21\]", result.err)) == 21  # progress
-    energies = {row["label"].split(":")[0]: "total" in row for row in content["energy"]["rows"]}
+    energies = {re.split(":| on ", row["label"])[0]: "total" in row for row in content["energy"]["rows"]}
     assert list(energies) == [
         "ring, 65 nm, pair", "ring, 65 nm, network", "triton", "brian2", "lava", "circuit", "spice",
         "digital int8, 7 nm",

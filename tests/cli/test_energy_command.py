@@ -49,7 +49,7 @@ def test_tables_and_json_of_one_layer(cli, layer_file):
     content = got.json()["layers"][0]
     assert got.code == 0 and content["path"] == str(layer_file)
     assert list(totals(content)) == [
-        "ring, 65 nm, pair", "ring, 65 nm, network", "triton: H200 at its best", "brian2: as ring, 65 nm",
+        "ring, 65 nm, pair", "ring, 65 nm, network", "triton on H200 at its best", "brian2: as ring, 65 nm",
         "lava: Loihi 1 energies", "circuit: as ring, 65 nm", "spice: as ring, 65 nm",
         "digital int8, 7 nm",
     ]  # fmt: skip
@@ -83,7 +83,7 @@ def test_options_reach_the_report(cli, layer_file):
         "lc", 45.0, 8.0, 0.05, "mutual",
     ]  # fmt: skip
     assert content["constants"]["tank_quality_factor"]["citation"] == "option --quality-factor"
-    assert "triton: A100 at its best" in totals(content)
+    assert "triton on A100 at its best" in totals(content)
 
 
 def test_constants_of_ones_own(cli, layer_file, tmp_path):
@@ -103,9 +103,49 @@ def test_constants_of_ones_own(cli, layer_file, tmp_path):
     assert any("supply_65nm" in note and "memory" in note for note in allowed["rows"][0]["notes"])
 
 
-def test_a_clock_that_no_oscillator_has_is_a_row_with_advice(cli, tmp_path):
-    got = cli("energy", save(tmp_path / "fast.phase", time_unit_s=1e-10))
-    assert got.code == 0 and "ring, 65 nm, pair: refused: " in got.out and "--epsilon" in got.out
+def test_a_clock_that_no_oscillator_has_is_one_line_with_advice(cli, tmp_path):
+    fast = save(tmp_path / "fast.phase", time_unit_s=1e-10)
+    got = cli("energy", fast)
+    first = next(line for line in got.out.splitlines() if "refused: " in line)
+    assert got.code == 0 and first.startswith(
+        "ring, 65 nm, pair; ring, 65 nm, network; brian2: as ring, 65 nm: "
+    )
+    assert "add --epsilon 0.02" in first and got.out.count("--epsilon") == 1
+    # the whole reason, where it is asked for
+    for option in ("--details", "--family=ring"):
+        assert "expected at most 0.35, where oscillators still are phases" in " ".join(
+            cli("energy", fast, option).out.split()
+        )
+    helped = cli("energy", fast, "--epsilon", 0.02, "--json", "-").json()["layers"][0]
+    assert {"ring, 65 nm, pair", "ring, 65 nm, network", "brian2: as ring, 65 nm"} <= set(totals(helped))
+
+
+def test_the_default_text_is_short_and_counts_what_it_leaves_out(cli, layer_file):
+    short, long = cli("energy", layer_file).out, cli("energy", layer_file, "--details").out
+    notes = [sum(line.startswith("* ") for line in text.splitlines()) for text in (short, long)]
+    assert 3 <= notes[0] <= 6 and f"--details for {notes[1] - notes[0]} more notes" in short
+    assert "more notes" not in long
+    assert f"per token ({2}): " in short
+
+
+def test_energy_of_a_token_in_json(cli, tmp_path):
+    padded = save(tmp_path / "padded.phase", padding=np.array([False, True]))
+    content = cli("energy", padded, "--json", "-").json()["layers"][0]
+    assert content["layer"]["valid_tokens"] == 1
+    rows = [row for row in content["rows"] if "total" in row]
+    assert all(row["per_token"]["value_j"] == row["total"]["value_j"] for row in rows)
+
+
+@pytest.mark.parametrize("validate", [False, True])
+def test_a_picture_and_json_are_written_together_or_not_at_all(
+    cli, layer_file, tmp_path, monkeypatch, validate
+):
+    picture, name = tmp_path / "x.png", tmp_path / f"{'n' * 250}.json"  # no room for a temporary name
+    asked = ("--validate",) if validate else (layer_file,)
+    got = cli("energy", *asked, "--plot", picture, "--json", name)
+    assert got.code != 0 and str(name) in got.err and not picture.exists()
+    assert cli("energy", *asked, "--plot", picture, "--json", tmp_path / "y.json").code == 0
+    assert picture.exists() and (tmp_path / "y.json").exists()
 
 
 def test_published_devices_are_replayed(cli, tmp_path, monkeypatch):

@@ -134,8 +134,8 @@ def _on_chip(counts: Counts) -> tuple[tuple[str, str], ...]:
 def _notes(roofline: Roofline, book: Book) -> tuple[str, ...]:
     notes = [
         "the best case of this kernel at vendor peaks, which no kernel reaches; not measured",
-        "no bound of every kernel: this one pads tiles of 128 tokens and writes S out, which can be many times "
-        "the bytes that the layer needs at least",
+        "no bound of every kernel: this one pads tiles of 128 tokens and writes S out, which can be many "
+        "times the bytes that the layer needs at least",
         "left out: launch of kernels, idle board before and after, host",
     ]
     if not unusable(roofline.constants, book):

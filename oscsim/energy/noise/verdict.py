@@ -23,10 +23,18 @@ def oscillator_energy(estimate: Estimate) -> Interval:
     return next((item.interval for item in estimate.items if item.name == "oscillators"), estimate.total)
 
 
+def at_floor(estimate: Estimate, floor: NoiseFloor) -> Interval | None:
+    """The total with its oscillators raised to the floor; None where they lie above it."""
+    energy = oscillator_energy(estimate)
+    if floor.energy is None or position(energy, floor) == "above":
+        return None
+    return estimate.total.raised(energy, floor.energy)
+
+
 def verdict(estimate: Estimate, floor: NoiseFloor) -> str:
     """One sentence for the notes of an estimate; loud where it promises more than noise allows."""
     energy = oscillator_energy(estimate)
-    where = position(energy, floor)
+    where, raised = position(energy, floor), at_floor(estimate, floor)
     if floor.energy is None:
         return f"{estimate.name}: no noise floor ({floor.notes[-1]})"
     numbers = f"oscillators {energy}, floor {floor.energy}"
@@ -35,9 +43,13 @@ def verdict(estimate: Estimate, floor: NoiseFloor) -> str:
     if where == "above":
         return f"{estimate.name}: above the noise floor ({numbers})"
     if where == "straddles":
-        return f"{estimate.name}: straddles the noise floor, so noise may spoil the read-out ({numbers})"
+        return (
+            f"{estimate.name}: straddles the noise floor, so noise may spoil the read-out ({numbers}); "
+            f"with oscillators at the floor: {raised}"
+        )
     times = (floor.energy.value_j / energy.value_j) ** 0.5 if energy.value_j > 0.0 else float("inf")
     return (
-        f"{estimate.name}: BELOW THE NOISE FLOOR: at this energy the read-out is about {times:.2g} times "
-        f"less certain than accuracy asks for, and the estimate is not attainable by one read-out ({numbers})"
+        f"{estimate.name}: NOT ATTAINABLE: noise needs at least {floor.energy} in the oscillators, the "
+        f"estimate has {energy}: one read-out is about {times:.2g} times less certain than accuracy asks for; "
+        f"with oscillators at the floor: {raised}"
     )

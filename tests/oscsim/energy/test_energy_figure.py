@@ -42,7 +42,7 @@ def test_every_row_has_its_place_and_a_refusal_its_reason(axis, report):
     assert [label.get_text() for label in axis.get_yticklabels()] == [row.label for row in report.rows]
     refused = [text for text in words(axis) if text.startswith("refused: ")]
     assert len(refused) == sum(isinstance(row.answer, Refusal) for row in report.rows) >= 1
-    assert all(len(text) < 110 for text in refused)
+    assert all(len(text) < 110 and "…" not in text for text in refused)
 
 
 def test_bars_span_the_ranges_and_floors_are_marked(axis, report):
@@ -51,11 +51,15 @@ def test_bars_span_the_ranges_and_floors_are_marked(axis, report):
     spans = [(p.get_x(), p.get_x() + p.get_width()) for p in outlines]
     expected = [(answer.total.low_j, answer.total.high_j) for _, answer in report.estimates]
     np.testing.assert_allclose(spans, expected)
-    floors = [line.get_xdata() for line in axis.lines if len(line.get_xdata()) == 2]
-    drawn = [
-        (row.floor_interval.low_j, row.floor_interval.high_j) for row in report.rows if row.floor_interval
+    lines = [line.get_xdata() for line in axis.lines if len(line.get_xdata()) == 2]
+    ranges = [
+        (drawn.low_j, drawn.high_j)
+        for row in report.rows
+        for drawn in (row.floor_interval, row.oscillators)
+        if drawn is not None
     ]
-    np.testing.assert_allclose(floors, drawn)
+    assert len(ranges) >= 4
+    np.testing.assert_allclose(lines, ranges)
     assert axis.get_xscale() == "log"
 
 
@@ -84,6 +88,17 @@ def test_the_curve_runs_from_coarse_to_fine_and_says_where_it_ends(axis, report)
     left, right = axis.get_xlim()
     assert left > right and any("refused:" in text for text in words(axis))
     assert len(axis.lines[0].get_xdata()) == 2  # of three points: the last has no energy
+
+
+def test_the_curve_compares_the_floor_with_the_oscillators_alone(axis, report):
+    curve(axis, report.curve)
+    lines = {line.get_label(): line for line in axis.lines}
+    assert list(lines) == ["total", "oscillators alone", "noise floor of the oscillators"]
+    usable = report.curve[:2]
+    for label, name in (("total", "energy"), ("oscillators alone", "oscillators")):
+        np.testing.assert_allclose(lines[label].get_ydata(), [getattr(p, name).value_j for p in usable])
+    assert lines["total"].get_linewidth() < lines["oscillators alone"].get_linewidth()
+    assert len(axis.collections) == 2, "ranges of what is compared, and of nothing else"
 
 
 @pytest.mark.parametrize("refuse", [False, True])

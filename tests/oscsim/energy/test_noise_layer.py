@@ -18,6 +18,7 @@ from oscsim.energy import (
 )
 from oscsim.energy.noise import noise_floor, replay_phase_noise, verdict
 from oscsim.energy.noise.locked import LARGEST_CORRECTION, linear_error
+from oscsim.energy.noise.verdict import at_floor
 from oscsim.energy.units import quantity
 
 BOOK = load_constants()
@@ -28,10 +29,12 @@ class Planned:
     """What the floor asks of a schedule."""
 
     counts: Counts
-    slowest_rate: float = 1e7
+    noise_rate: float = 1e7
     carrier_hz: float = 1e9
     accuracy: float = 0.01
     dynamics: str = "pair"
+    locked_share: float = 1.0
+    largest_coupling: float = 1.0
 
 
 PLAN = Planned(Counts({"oscillator_cycles": 1e4}))
@@ -49,8 +52,9 @@ def floor_j(plan=PLAN, **hardware):
     [
         ({"counts": Counts({"oscillator_cycles": 3e4})}, 3.0),
         ({"carrier_hz": 2e9}, 2.0),
-        ({"slowest_rate": 4e7}, 0.25),
+        ({"noise_rate": 4e7}, 0.25),
         ({"accuracy": 0.005}, 4.0),
+        ({"largest_coupling": 3.0}, 9.0),
         ({"dynamics": "network"}, 2.0),
         ({"dynamics": "clamped"}, 1.0),
     ],
@@ -99,7 +103,7 @@ def test_cells_near_the_edge_must_not_slip():
 
 @pytest.mark.parametrize("rate", [0.0, np.inf, np.nan])
 def test_no_locked_cell_no_floor(rate):
-    floor = noise_floor(OscillatorHardware(), replace(PLAN, slowest_rate=rate), BOOK)
+    floor = noise_floor(OscillatorHardware(), replace(PLAN, noise_rate=rate), BOOK)
     assert floor.energy is None and not floor.valid
     assert floor.to_json()["energy"] is None
     with pytest.raises(EnergyError, match="no locked cell"):
@@ -119,14 +123,19 @@ def test_verdicts():
     floor = noise_floor(OscillatorHardware(), PLAN, BOOK)
     assert floor.energy is not None
     below, between, above = 0.01 * floor.energy.low_j, floor.energy.median_j, 2.0 * floor.energy.high_j
-    assert "BELOW THE NOISE FLOOR" in verdict(estimated(below), floor)
+    assert "NOT ATTAINABLE" in verdict(estimated(below), floor)
     assert f"{(floor.energy.value_j / below) ** 0.5:.2g} times less certain" in verdict(
         estimated(below), floor
     )
     assert "straddles the noise floor" in verdict(estimated(between), floor)
     assert "above the noise floor" in verdict(estimated(above), floor)
+    assert "noise needs at least" in verdict(estimated(below), floor)
+    raised = at_floor(estimated(below, above), floor)
+    assert raised.value_j == relative(above + floor.energy.value_j)
+    assert f"with oscillators at the floor: {raised}" in verdict(estimated(below, above), floor)
+    assert at_floor(estimated(above), floor) is None
     # couplers do not make an oscillator quiet
-    assert "BELOW THE NOISE FLOOR" in verdict(estimated(below, above), floor)
+    assert "NOT ATTAINABLE" in verdict(estimated(below, above), floor)
 
 
 def test_replay_of_fabricated_rings():
