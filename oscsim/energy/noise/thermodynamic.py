@@ -27,7 +27,7 @@ def cost(family: str) -> Quantity:
     >>> cost("lc")
     Traceback (most recent call last):
         ...
-    oscsim.energy.estimate.EnergyError: the bound E sigma^2 >= 8 pi^2 n^2 kT holds for overdamped clocks \
+    oscsim.energy.interval.EnergyError: the bound E sigma^2 >= 8 pi^2 n^2 kT holds for overdamped clocks \
 (ring, relaxation): a tank of family lc stores energy from cycle to cycle and may run below it; use Leeson's \
 formula
     """
