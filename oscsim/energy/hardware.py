@@ -34,7 +34,7 @@ class OscillatorHardware(TargetConfig):
     temperature_k : of the noise floor.
 
     Ranges are wider than anything built: what lies outside is a slip or of another unit. A supply of 0.1 V
-    (a transistor has no gain far below) to 10 V; 3 stages (fewer do not oscillate) to 101; widths of 10 nm to
+    (a transistor has no gain far below) to 10 V; 3 stages (fewer do not oscillate) to 51; widths of 10 nm to
     1 cm; Q from 1 (below, nothing rings) to 1e6 (quartz); impedances of 10 mohm to 10 Mohm; carriers of 1 Hz
     to 1 THz (no transistor is faster); 1 K to 1000 K; accuracies down to 1e-12 (double precision).
 
@@ -45,7 +45,7 @@ class OscillatorHardware(TargetConfig):
     family: Literal["ring", "lc", "relaxation"] = "ring"
     node_nm: float = Field(default=65.0, ge=1.0, le=1e5)
     vdd_v: float | None = Field(default=None, ge=0.1, le=10.0)
-    stages: int | None = Field(default=None, ge=3, le=101)
+    stages: int | None = Field(default=None, ge=3, le=51)
     width_um: float | None = Field(default=None, ge=0.01, le=1e4)
     quality_factor: float | None = Field(default=None, ge=1.0, le=1e6)
     impedance_ohm: float | None = Field(default=None, ge=1e-2, le=1e7)
