@@ -65,10 +65,10 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     OSError
         nothing was written and what ``path`` held before is still there; ``filename`` is ``path``.
     """
-    atomic_write_all({path: data})
+    atomic_write_all({os.fspath(path): data})
 
 
-def atomic_write_all(files: Mapping[str | os.PathLike[str], bytes]) -> None:
+def atomic_write_all(files: Mapping[str, bytes]) -> None:
     """:func:`atomic_write` of several files: none is renamed before all of them are on the disk.
 
     Raises
@@ -79,7 +79,7 @@ def atomic_write_all(files: Mapping[str | os.PathLike[str], bytes]) -> None:
     for path in files:
         if Path(path).exists() and not Path(path).is_file():  # a rename would replace /dev/null for everyone
             raise OSError(errno.EINVAL, "exists and is not a regular file; name another file", str(path))
-    written: list[tuple[str | os.PathLike[str], str, Path]] = []
+    written: list[tuple[str, str, Path]] = []
     try:
         for path, data in files.items():
             with _named(path):
@@ -94,7 +94,7 @@ def atomic_write_all(files: Mapping[str | os.PathLike[str], bytes]) -> None:
 
 
 @contextmanager
-def _named(path: str | os.PathLike[str]) -> Iterator[None]:
+def _named(path: str) -> Iterator[None]:
     """A full disk names no file, a read-only folder only the temporary one: name what was asked for."""
     try:
         yield

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
@@ -70,7 +69,7 @@ class Output:
         ----------
         others : path -> content of files that are written with it: all, or none.
         """
-        files: dict[str | os.PathLike[str], bytes] = dict(others or {})
+        files = dict(others or {})
         if self.json_path is not None and self.json_path != STDOUT:
             files[self.json_path] = json_text(content).encode()
         atomic_write_all(files)

@@ -19,7 +19,8 @@ _LC: dict[str, Any] = {"family": "lc", "stages": None, "width_um": None}
 _COARSEST, _WIDEST = 0.5, 1e3  # error of S; um
 _BAND = 0.1
 # The powers are exact but for settling times, bits and slips: two or three tries meet the floor.
-_TRIES, _STEP = 6, 1.15
+_STEP = 1.15
+_TRIES = {"pair": 6, "clamped": 6, "network": 2}  # each of a network integrates an ODE
 
 Try = Callable[[dict[str, Any]], Row]
 
@@ -72,7 +73,7 @@ def _search(
     row : as it is. field, value : what is changed, and from where. power : of the missing factor that the
         change takes. largest : how far it may go. others : what changes with it.
     """
-    for _ in range(_TRIES):
+    for _ in range(0 if row.schedule is None else _TRIES[row.schedule.dynamics]):
         missing = _missing(row)
         if missing is None:
             return None

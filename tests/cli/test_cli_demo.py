@@ -134,7 +134,7 @@ def test_every_joule_of_the_report_leads_to_a_citation(first_demo):
     references = (Path(__file__).parents[2] / "docs/references.md").read_text(encoding="utf-8")
     known = set(re.findall(r"^\| ([A-Z][A-Z0-9]+) \|", references, re.MULTILINE))
     estimates = [row for row in content["energy"]["rows"] if "refused" not in row]
-    shown = {row[0]: row[1] for row in rows_of(joules)[1:] if len(row) == 6}
+    shown = {row[0]: row[1] for row in rows_of(joules)[1:] if len(row) == 7}
     bodies = re.findall(r"<tbody>.*?</tbody>", details, re.DOTALL)
     assert list(shown) == [row["label"] for row in estimates] and len(shown) >= 3
     for row, body in zip(estimates, bodies, strict=True):

@@ -50,6 +50,6 @@ def verdict(estimate: Estimate, floor: NoiseFloor) -> str:
     times = (floor.energy.value_j / energy.value_j) ** 0.5 if energy.value_j > 0.0 else float("inf")
     return (
         f"{estimate.name}: NOT ATTAINABLE: noise needs at least {floor.energy} in the oscillators, the "
-        f"estimate has {energy}: one read-out is about {times:.2g} times less certain than accuracy asks for; "
+        f"estimate has {energy}: a read-out is about {times:.2g} times less certain than accuracy asks for; "
         f"with oscillators at the floor: {raised}"
     )
