@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -9,6 +10,7 @@ from oscsim import FixedOrder, FrequencyCoupling, PhaseLayerSpec
 from oscsim.energy import OscillatorHardware, load_constants
 from oscsim.energy.constants_file import COLUMNS
 from oscsim.energy.report import energy_report
+from oscsim.energy.row import StatusCode
 from oscsim.energy.validation.devices import CHIP_COLUMNS, CHIP_OPTIONAL, load_chips
 from oscsim.energy.validation.replay import replay
 
@@ -82,3 +84,8 @@ def test_json_has_every_key_of_the_page_and_no_other():
     assert set(content) - named == set()
     inner = {key.removeprefix("rows[].").removesuffix("[]") for key in keys if key.startswith("rows[].")}
     assert {key for row in content["rows"] for key in row} - inner <= {"name"}
+
+
+def test_the_page_has_every_status_code():
+    codes = re.search(r"`rows\[\]\.status_code\[\]` \| [^:]*: (.*?) \|$", MAIN, re.MULTILINE)
+    assert codes is not None and set(codes[1].split(", ")) == set(get_args(StatusCode))
