@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from rich.table import Column
 from rich.text import Text
 
 from oscsim.cli.output import Output
@@ -44,7 +45,14 @@ def show_report(
 
 def _show_energies(out: Output, report: EnergyReport, details: bool) -> None:
     out.table(
-        ("hardware", "joules per layer (95 %)", "kind", "includes", "error of S", "status"),
+        (
+            Column("hardware", no_wrap=True),
+            Column("joules per layer (95 %)", no_wrap=True),
+            "kind",
+            "includes",
+            "error of S",
+            "status",
+        ),
         [
             [row.label, row.energy, row.answer.kind, row.includes, row.answer.accuracy, row.status]
             for row in report.rows

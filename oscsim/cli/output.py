@@ -8,7 +8,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from oscsim.cli.files import STDOUT, checked_path
@@ -90,7 +90,7 @@ class Output:
             table.add_row(Text(name, style="dim"), _shown(value))
         self.print(table)
 
-    def table(self, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    def table(self, columns: Iterable[str | Column], rows: Iterable[Iterable[Any]]) -> None:
         """A table with a header."""
         table = Table(*columns, box=None, pad_edge=False, header_style="bold")
         for row in rows:

@@ -26,7 +26,7 @@ from oscsim.energy.schedule import Schedule, schedule
 from oscsim.spec import PhaseLayerSpec
 
 _GPU, _NEUROMORPHIC = "triton", "lava"
-_REST = "digital rest (7 nm)"
+_REST = "7 nm logic"
 # Options of an array that no plan of a target knows; what else they have prices the plan's counts.
 _UNHEARD = (
     "cell", "coupling_bits", "readout_bits", "accuracy", "edge_band", "cell_clock", "read_out", "stop",
@@ -128,7 +128,7 @@ def _oscillators(
     The output of a clamped layer are its phases: nothing comes after the read-out.
     """
     terms = oscillator_terms(hardware, counts)
-    here = f"array ({hardware.node_nm:g} nm)"
+    here = "array"
     if spec.dynamics == "clamped":
         scope = _with_boundary(scope, here, ())
     elif missing := rest_left_out(spec, book):

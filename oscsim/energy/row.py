@@ -107,7 +107,7 @@ class Row:
         if self.answer.total.uninformative:
             found.append(("uninformative", "uninformative"))
         if self.schedule is not None and self.schedule.lower_bound:
-            found.append(("at least: an average had not converged", "lower_bound"))
+            found.append(("at least (not converged)", "lower_bound"))
         if self.schedule is not None and self.schedule.promised is None:
             found.append(("everything that counts is left out: no accuracy", "no_accuracy"))
         without = self.answer.boundary.partition("; ")[2]

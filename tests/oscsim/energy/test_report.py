@@ -121,7 +121,7 @@ def test_clamped_layers_have_one_array_and_no_digital_rest():
 
 def test_the_digital_rest_is_in_it_or_left_out_with_the_reason():
     answer = report().rows[0].answer
-    assert answer.counts["multiply_accumulates.int8"] == 32 and "digital rest" in answer.boundary
+    assert answer.counts["multiply_accumulates.int8"] == 32 and "7 nm logic" in answer.boundary
     absent = BOOK.replaced([BOOK["int8_mul_7nm"].__class__(**{
         **vars(BOOK["int8_mul_7nm"]), "how": "recalled"})])  # fmt: skip
     found = energy_report(small(), OscillatorHardware(), {}, absent, accuracies=ACCURACIES)
@@ -207,7 +207,7 @@ def test_status_codes_and_what_is_included():
     plans = counts_by_target([get_target("lava")], small(), OscillatorHardware())
     found = report(plans=plans)
     array, lava = found.rows[0], found.rows[2]
-    assert array.includes == "array (65 nm) + digital rest (7 nm)"
+    assert array.includes == "array + 7 nm logic"
     assert lava.includes == "cores, dynamic" and lava.status_codes == ("lower_bound",)
     assert lava.status == "sine look-ups and static power left out"
     refused = report(small(time_unit_s=1e-10)).rows[0]
