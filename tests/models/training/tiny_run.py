@@ -99,15 +99,15 @@ def _at_write(wanted, count, action):
     """Do something else than the ``count``-th write of a file."""
     from oscsim import io
 
-    whole, seen = io._write_and_rename, []
+    whole, seen = io._write_beside, []
 
     def write(path, contents):
         seen.append(path.name)
         if path.name == wanted and seen.count(wanted) == count:
             action(path, contents)
-        whole(path, contents)
+        return whole(path, contents)
 
-    io._write_and_rename = write
+    io._write_beside = write
 
 
 def _half(path, contents):
