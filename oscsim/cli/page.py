@@ -17,11 +17,16 @@ def around_marks(path: str | Path, option: str, begin: str, end: str) -> tuple[s
         text = Path(path).read_bytes().decode()
     except UnicodeDecodeError:
         raise ConfigError(f"{option}: given {path}, which is no UTF-8 text; name a Markdown page") from None
+    return around_marks_of(text, f"{option}: given {path}", begin, end)
+
+
+def around_marks_of(text: str, given: str, begin: str, end: str) -> tuple[str, str]:
+    """The same of a text; ``given`` says in the message where it is from."""
     before, begun, rest = text.partition(begin)
     _, ended, after = rest.partition(end)
     if not (begun and ended):
         raise ConfigError(
-            f"{option}: given {path}, expected a page with the marks {begin} and {end}, in this order; "
+            f"{given}, expected a page with the marks {begin} and {end}, in this order; "
             "put both where the report belongs, or name another file"
         )
     return before, after

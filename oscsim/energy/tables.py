@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
 
-from oscsim.energy.constants import Book, Constant, ConstantError, How, RangeFrom
+from oscsim.cli.page import around_marks_of
+from oscsim.energy.constants import Book, Constant, How, RangeFrom
 from oscsim.energy.constants_file import load_constants
 from oscsim.energy.formula_names import in_formulas
 from oscsim.io import atomic_write
@@ -48,19 +49,8 @@ def constants_markdown(book: Book) -> str:
 
 
 def renewed(page: str, book: Book) -> str:
-    """A page with the table between its marks.
-
-    Raises
-    ------
-    ConstantError
-        a page without both marks, in their order.
-    """
-    before, begun, rest = page.partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not (begun and ended):
-        raise ConstantError(
-            f"page of constants: expected the marks {BEGIN} and {END}, in this order; add both"
-        )
+    """A page with the table between its marks; ConfigError where they are missing."""
+    before, after = around_marks_of(page, f"{PAGE}: given a page without its marks", BEGIN, END)
     return f"{before}{BEGIN}\n\n{constants_markdown(book)}\n{END}{after}"
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from oscsim.cli.page import around_marks_of
 from oscsim.energy.constants_file import load_constants
 from oscsim.energy.validation.replay import Validation, replay
 from oscsim.energy.validation.row import QUANTITIES, ROLES, Row
 from oscsim.energy.validation.words import ROW_COLUMNS, SUMMARY_COLUMNS, remarks, row_cells, summary_cells
-from oscsim.errors import SchemaError
 from oscsim.io import atomic_write
 
 PAGE = Path("docs/energy_validation.md")
@@ -26,19 +26,8 @@ def markdown(found: Validation) -> str:
 
 
 def renewed(page: str, found: Validation) -> str:
-    """A page with the comparisons between its marks.
-
-    Raises
-    ------
-    SchemaError
-        a page without both marks, in their order.
-    """
-    before, begun, rest = page.partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not (begun and ended):
-        raise SchemaError(
-            f"page of the validation: expected the marks {BEGIN} and {END}, in this order; add both"
-        )
+    """A page with the comparisons between its marks; ConfigError where they are missing."""
+    before, after = around_marks_of(page, f"{PAGE}: given a page without its marks", BEGIN, END)
     return f"{before}{BEGIN}\n\n{markdown(found)}\n{END}{after}"
 
 

@@ -20,6 +20,7 @@ from oscsim.energy.tables import HOW_WORDS, PAGE, RANGE_WORDS, constants_markdow
 from oscsim.energy.units import magnitude
 from oscsim.energy.validation.replay import replay
 from oscsim.energy.valuation import Nominal
+from oscsim.errors import ConfigError
 
 PROJECT = Path(__file__).parents[3]
 BOOK = load_constants()
@@ -173,7 +174,7 @@ def test_page_is_up_to_date():
 
 
 def test_page_without_marks_is_refused():
-    with pytest.raises(ConstantError, match="marks"):
+    with pytest.raises(ConfigError, match="marks"):
         renewed("no marks", BOOK)
 
 

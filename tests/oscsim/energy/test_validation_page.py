@@ -10,7 +10,7 @@ from oscsim.energy.validation.page import BEGIN, END, PAGE, markdown, renewed
 from oscsim.energy.validation.replay import Validation, replay
 from oscsim.energy.validation.row import QUANTITIES, Range, Row
 from oscsim.energy.validation.words import number, remarks, row_cells
-from oscsim.errors import SchemaError
+from oscsim.errors import ConfigError
 
 PROJECT = Path(__file__).parents[3]
 
@@ -23,7 +23,7 @@ def test_page_is_up_to_date():
 
 @pytest.mark.parametrize("page", ["", BEGIN, END, f"{END}{BEGIN}"])
 def test_page_without_marks_is_refused(page):
-    with pytest.raises(SchemaError, match="expected the marks"):
+    with pytest.raises(ConfigError, match="with the marks"):
         renewed(page, Validation("x", (), ()))
 
 
