@@ -5,9 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from oscsim.counts import Counts
 from oscsim.energy.estimate import Refusal
 from oscsim.energy.hardware import OscillatorHardware
+from oscsim.energy.resolution import built_couplings
 from oscsim.errors import ConfigError, LoweringError
 from oscsim.spec import PhaseLayerSpec
 from oscsim.target import AbstractTarget
@@ -57,14 +60,15 @@ def _counts(
     except (LoweringError, ConfigError) as error:
         return Refusal(target.name, str(error))
     epsilon, counts = float(plan["accuracy"]["epsilon"]), plan.counts()
-    accuracy = max(epsilon, resolution(counts)) if epsilon <= LARGEST_EPSILON else None
+    resolved = float(np.abs(built_couplings(layer)).max()) * code_step(counts)
+    accuracy = max(epsilon, resolved) if epsilon <= LARGEST_EPSILON else None
     return PlanCounts(counts, accuracy, layer.dynamics == "network" and counts.total("time_steps") > 0.0)
 
 
-def resolution(counts: Counts) -> float:
-    """Error of S that the coarsest phase read-out and coupler allow: ``max(pi/2^b, 1/2^b)``; 0 without any.
+def code_step(counts: Counts) -> float:
+    """Error of S over max |J| by the coarsest phase read-out and coupler: ``max(pi/2^b, 1/2^b)``; 0 without.
 
-    >>> resolution(Counts({"phase_conversions.9": 4, "coupling_cycles.7": 4})) == 2**-7
+    >>> code_step(Counts({"phase_conversions.9": 4, "coupling_cycles.7": 4})) == 2**-7
     True
     """
     phases = [math.pi / 2.0 ** int(bits) for bits in counts.details("phase_conversions")]

@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oscsim import pair_terms
 from oscsim.energy.hardware import OscillatorHardware
 from oscsim.energy.settling import Settling
 from oscsim.spec import PhaseLayerSpec
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,7 @@ def resolution(spec: PhaseLayerSpec, hardware: OscillatorHardware, found: Settli
     wired crosswise, which takes no bit); tuning: ``span/(A step)`` levels (:class:`Tuning`); read-out:
     ``pi max |J|/A`` levels. ``hardware.coupling_bits`` and ``readout_bits`` replace what they name.
     """
-    built = pair_terms.unmasked(spec)
-    if spec.dynamics == "network":
-        built = built & ~np.eye(spec.n_oscillators, dtype=bool)
-    j = np.where(built, pair_terms.coupling(spec), 0.0)
+    j = built_couplings(spec)
     largest, accuracy = float(np.abs(j).max()) or 1.0, hardware.accuracy
     signed = int((j > 0.0).any() and (j < 0.0).any())
     return Resolution(
@@ -47,6 +47,14 @@ def resolution(spec: PhaseLayerSpec, hardware: OscillatorHardware, found: Settli
         hardware.readout_bits or bits_for(np.pi * largest / accuracy),
         largest,
     )
+
+
+def built_couplings(spec: PhaseLayerSpec) -> Array:
+    """(H, N, N) J where it is built, else 0."""
+    built = pair_terms.unmasked(spec)
+    if spec.dynamics == "network":
+        built = built & ~np.eye(spec.n_oscillators, dtype=bool)
+    return np.where(built, pair_terms.coupling(spec), 0.0)
 
 
 def bits_for(levels: float) -> int:

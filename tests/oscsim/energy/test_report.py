@@ -272,6 +272,9 @@ def test_a_plan_is_no_more_accurate_than_its_read_out():
     plans = counts_by_target([get_target("brian2"), get_target("triton")], small(), OscillatorHardware())
     assert plans["brian2"].accuracy == relative(np.pi / 2**8), "read with eight bits"
     assert plans["triton"].accuracy == 1e-5
+    strong = small(coupling=ExplicitCoupling(matrix=np.full((1, 4, 4), 8.0)), time_unit_s=1e-6)
+    plans = counts_by_target([get_target("brian2")], strong, OscillatorHardware())
+    assert plans["brian2"].accuracy == relative(8 * np.pi / 2**8), "of J = 8 as much more is lost"
 
 
 def test_the_counts_of_a_network_on_lava_are_a_bound():
