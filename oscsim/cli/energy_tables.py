@@ -1,5 +1,6 @@
 """An energy report as tables for people."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rich.table import Column
@@ -13,8 +14,9 @@ from oscsim.energy.report import EnergyReport
 from oscsim.energy.row import Row
 
 LEVERS = 5  # constants of the tornado that are named
-_TOO_FAST = "epsilon:"  # how the refusal of a clock that no oscillator has begins
-_SLOWER = "add --epsilon 0.02, which chooses a time unit that oscillators can follow"
+_CLOCK = re.compile(r"(epsilon|frequencies|duration): ")  # how the refusal of a clock that is too fast begins
+_OFFERED = re.compile(r"--epsilon (\d\S*?)(?=[,;]|\s|$)")
+_USUAL = 0.02
 
 
 def show_report(
@@ -74,8 +76,8 @@ def _refusals(report: EnergyReport, details: bool) -> Iterator[str]:
     rows: dict[str, list[Row]] = {}
     for row in report.rows:
         if isinstance(row.answer, Refusal):
-            reason = row.answer.reason
-            rows.setdefault(_TOO_FAST if reason.startswith(_TOO_FAST) else reason, []).append(row)
+            clock = _CLOCK.match(row.answer.reason)
+            rows.setdefault(clock[0] if clock else row.answer.reason, []).append(row)
     asked = "family" in report.hardware.model_fields_set
     for key, group in rows.items():
         names, first = "; ".join(row.label for row in group), group[0].answer
@@ -83,7 +85,18 @@ def _refusals(report: EnergyReport, details: bool) -> Iterator[str]:
             continue
         whole = details or report.main is None or (asked and any(row.group == "oscillators" for row in group))
         said = first.reason if whole else first.brief
-        yield f"{names}: refused: {f'{_SLOWER}; ' if key == _TOO_FAST else ''}{said}"
+        yield f"{names}: refused: {_slower(report, group) if _CLOCK.fullmatch(key) else ''}{said}"
+
+
+def _slower(report: EnergyReport, rows: Sequence[Row]) -> str:
+    """What helps all of these; "" where no epsilon does."""
+    reasons = [row.answer.reason for row in rows if isinstance(row.answer, Refusal)]
+    offered = [_OFFERED.search(reason) for reason in reasons]
+    if None in offered:
+        return ""
+    epsilon = min(_USUAL, *(float(found[1]) for found in offered if found))
+    instead = "" if report.hardware.time_unit_s is None else " instead of --time-unit-s"
+    return f"add --epsilon {epsilon:g}{instead}, which chooses a time unit that oscillators can follow; "
 
 
 def _show_counts(out: Output, rows: Sequence[Row]) -> None:

@@ -5,11 +5,14 @@ import numpy as np
 from oscsim import pair_terms
 from oscsim.circuits.design import TUNING_RANGE
 from oscsim.circuits.lowering import largest_pull
-from oscsim.circuits.validity import LARGEST_SAFE, in_words, rounded_up
+from oscsim.circuits.validity import LARGEST_SAFE, rounded_up
+from oscsim.energy.clock_advice import slower
 from oscsim.energy.estimate import EnergyError
 from oscsim.energy.hardware import OscillatorHardware
 from oscsim.energy.settling import cell_speed
 from oscsim.spec import PhaseLayerSpec
+
+_ROUNDED = 1.0 + 1e-9  # what is set to a limit may miss it by the rounding of a product
 
 
 def clock(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> tuple[float, float, float]:
@@ -32,22 +35,22 @@ def check_clock(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> None:
     EnergyError
         a frequency farther from the carrier than tuning reaches; a clamped layer that ends within one cycle.
     """
-    carrier_hz, time_unit_s, epsilon = clock(spec, hardware)
+    clocked = carrier_hz, time_unit_s, _ = clock(spec, hardware)
     away = _farthest(spec, hardware) / (2.0 * np.pi * carrier_hz * time_unit_s)
-    if away > TUNING_RANGE:
+    if away > TUNING_RANGE * _ROUNDED:
         raise EnergyError(
             f"frequencies: up to {away:.3g} of the carrier ({carrier_hz:g} Hz) away from it given, tuning "
-            f"reaches {TUNING_RANGE:g}; set {_slower(time_unit_s, epsilon, away / TUNING_RANGE)}"
+            f"reaches {TUNING_RANGE:g}; {slower(spec, hardware, clocked, away / TUNING_RANGE)}"
         )
     cycles = carrier_hz * time_unit_s * spec.duration
-    if spec.dynamics != "clamped" or cycles >= 1.0:
+    if spec.dynamics != "clamped" or cycles * _ROUNDED >= 1.0:
         return
     if cycles == 0.0:
         raise EnergyError("duration: given 0, so the answer is where the layer starts: nothing to run")
     raise EnergyError(
         f"duration: {cycles:.3g} of a carrier cycle given, but nothing is read sooner than after one, when "
-        f"phases are elsewhere; set {_slower(time_unit_s, epsilon, 1.0 / cycles)}, or a carrier of "
-        f"{rounded_up(carrier_hz / cycles):g} Hz, or a longer duration"
+        f"phases are elsewhere; {slower(spec, hardware, clocked, 1.0 / cycles)}; or a layer that lasts "
+        f"{rounded_up(1.0 / cycles):g} times as long"
     )
 
 
@@ -65,24 +68,37 @@ def strongest_coupling(spec: PhaseLayerSpec) -> float:
 
 def _time_unit(spec: PhaseLayerSpec, hardware: OscillatorHardware, carrier_hz: float) -> tuple[float, float]:
     a_max = strongest_coupling(spec)
+    time_unit_s = hardware.time_unit_s or spec.time_unit_s
     if hardware.epsilon is not None:
         if a_max == 0.0:
+            known = hardware.model_copy(update={"epsilon": None})
+            factor = max(1.0, _missing(spec, known, (carrier_hz, time_unit_s, 0.0)))
             raise EnergyError(
                 f"option 'epsilon': given {hardware.epsilon:g}, but nothing in this layer is coupled, so it "
-                "sets no time unit; give time_unit_s instead"
+                f"sets no time unit; {slower(spec, hardware, (carrier_hz, time_unit_s, 0.0), factor)}"
             )
         return a_max / (2.0 * np.pi * carrier_hz * hardware.epsilon), hardware.epsilon
-    time_unit_s = hardware.time_unit_s or spec.time_unit_s
     epsilon = a_max / (2.0 * np.pi * carrier_hz * time_unit_s)
-    if epsilon > LARGEST_SAFE:
-        enough = a_max / (2.0 * np.pi * carrier_hz * LARGEST_SAFE)
+    if epsilon > LARGEST_SAFE * _ROUNDED:
+        clocked = carrier_hz, time_unit_s, epsilon
         raise EnergyError(
             f"epsilon: the strongest coupling is {epsilon:.3g} of the carrier ({carrier_hz:g} Hz, time unit "
-            f"{time_unit_s:g} s), expected at most {LARGEST_SAFE}, where oscillators still are phases; set "
-            f"{in_words(enough)}, or --epsilon {LARGEST_SAFE}, or a carrier of "
-            f"{rounded_up(carrier_hz * epsilon / LARGEST_SAFE):g} Hz"
+            f"{time_unit_s:g} s), expected at most {LARGEST_SAFE}, where oscillators still are phases; "
+            f"{slower(spec, hardware, clocked, _missing(spec, hardware, clocked))}"
         )
     return time_unit_s, epsilon
+
+
+def _missing(
+    spec: PhaseLayerSpec, hardware: OscillatorHardware, clocked: tuple[float, float, float]
+) -> float:
+    """How much longer a time unit has to be for everything: coupling, tuning, one cycle of a clamped run."""
+    carrier_hz, time_unit_s, epsilon = clocked
+    turned = 2.0 * np.pi * carrier_hz * time_unit_s
+    demands = [epsilon / LARGEST_SAFE, _farthest(spec, hardware) / (turned * TUNING_RANGE)]
+    if spec.dynamics == "clamped" and spec.duration > 0.0:
+        demands.append(1.0 / (carrier_hz * time_unit_s * spec.duration))
+    return max(demands)
 
 
 def _farthest(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> float:
@@ -96,12 +112,3 @@ def _farthest(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> float:
     speed = cell_speed(spec, hardware, d, a)
     d = np.where(pair_terms.unmasked(spec), d * speed, 0.0)
     return float(d.max()) / (2.0 if hardware.cell == "mutual" else 1.0)
-
-
-def _slower(time_unit_s: float, epsilon: float, factor: float) -> str:
-    """A time unit longer by a factor, and the epsilon that goes with it, rounded to the safe side."""
-    words = in_words(time_unit_s * factor)
-    if epsilon == 0.0:
-        return words
-    digit = 10.0 ** (np.floor(np.log10(epsilon / factor)) - 1)
-    return f"{words}, or --epsilon {np.floor(epsilon / factor / digit * (1.0 + 1e-9)) * digit:.2g}"

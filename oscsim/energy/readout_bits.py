@@ -9,6 +9,7 @@ from oscsim.circuits.validity import rounded_up
 from oscsim.energy.constants import Book
 from oscsim.energy.estimate import EnergyError
 from oscsim.energy.hardware import OscillatorHardware
+from oscsim.errors import ConfigError
 from oscsim.spec import PhaseLayerSpec
 
 _STEP = "phase_readout_step"
@@ -31,20 +32,23 @@ def check_readout(spec: PhaseLayerSpec, hardware: OscillatorHardware, bits: int,
         raise EnergyError(
             f"option --readout-bits: given {bits}, prices {known} {nearest}; take {low} to {high}"
         )
-    if bits > high:
-        finest = rounded_up(math.pi * _largest(spec) / 2.0**high)
-        other = f"--accuracy {finest:g} and coarser, or "
-    else:
-        other = ""
+    finest = rounded_up(math.pi * _largest(spec) / 2.0**high)
+    other = f"--accuracy {finest:g} and coarser, or " if bits > high and _possible(finest) else ""
     raise EnergyError(
         f"accuracy {hardware.accuracy:g} needs {bits} read-out bits, prices {known} {nearest}: {other}"
         f"--readout-bits {nearest}"
     )
 
 
+def _possible(accuracy: float) -> bool:
+    """Whether the option takes it."""
+    try:
+        OscillatorHardware.of(accuracy=accuracy)
+    except ConfigError:
+        return False
+    return True
+
+
 def _largest(spec: PhaseLayerSpec) -> float:
-    """max |J| of what is read."""
-    built = pair_terms.unmasked(spec)
-    if spec.dynamics == "network":
-        built = built & ~np.eye(spec.n_oscillators, dtype=bool)
-    return float(np.abs(np.where(built, pair_terms.coupling(spec), 0.0)).max())
+    """max |J| of what may be read, as pair cells (diagonal included) or as a network."""
+    return float(np.abs(np.where(pair_terms.unmasked(spec), pair_terms.coupling(spec), 0.0)).max())

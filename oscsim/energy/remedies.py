@@ -1,6 +1,7 @@
 """What lifts oscillators that lie below their noise floor: one option at a time, tried by calculation."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from oscsim.circuits.validity import LARGEST_SAFE, rounded_up
@@ -45,17 +46,27 @@ def remedies(row: Row, spec: PhaseLayerSpec, hardware: OscillatorHardware, book:
         same = plan if changes.keys() <= {"family", "stages", "width_um"} else None
         return array_row(spec, changed, hardware_book(changed, book), plan.dynamics, same)
 
-    found = [
-        _search(tried, row, "accuracy", hardware.accuracy, 0.5, _COARSEST, {})
-        or _search(tried, row, "accuracy", hardware.accuracy, 0.5, _COARSEST, _wide(hardware)),
-        _enough("--family lc", tried(_LC)) if hardware.family != "lc" else None,
-    ]
+    coarser = _search(tried, row, "accuracy", hardware.accuracy, 0.5, _COARSEST, {})
+    if coarser is None and plan.dynamics == "pair":
+        coarser = _search(tried, row, "accuracy", hardware.accuracy, 0.5, _COARSEST, _wide(hardware))
+    found = [coarser]
+    if hardware.family != "lc":
+        found.append(_enough(f"--family lc{_without(hardware)}", tried(_LC)))
     if hardware.family == "ring":
         width = stage_width(hardware, Nominal(hardware_book(hardware, book)))
         found.append(_search(tried, row, "width_um", float(magnitude(width, "um")), 1.0, _WIDEST, {}))
     if plan.epsilon > 0.0:
-        found.append(_search(tried, row, "epsilon", plan.epsilon, 1.0, LARGEST_SAFE, {"time_unit_s": None}))
+        stronger = _search(tried, row, "epsilon", plan.epsilon, 1.0, LARGEST_SAFE, {"time_unit_s": None})
+        if stronger is not None and hardware.time_unit_s is not None:
+            stronger = replace(stronger, option=f"{stronger.option} instead of --time-unit-s")
+        found.append(stronger)
     return tuple(remedy for remedy in found if remedy is not None)
+
+
+def _without(hardware: OscillatorHardware) -> str:
+    """Options of a ring that were given and that no other family has."""
+    given = [f"--{name.replace('_', '-')}" for name in _LC if name != "family" and getattr(hardware, name)]
+    return f" without {', '.join(given)}" if given else ""
 
 
 def _wide(hardware: OscillatorHardware) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """``oscsim energy``: tables, JSON, picture, and what it refuses."""
 
 import csv
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -195,3 +196,31 @@ def test_a_measured_energy_stands_beside_the_estimates_and_not_among_them(cli, l
     assert content["measured"]["measured_j"] == 3.0 and "GPU of the test" in got.err
     assert "measured" not in cli("energy", layer_file, "--json", "-").json()["layers"][0]
     assert all("measured" not in row["label"] for row in content["rows"])
+
+
+@pytest.mark.parametrize(("dynamics", "options"), [
+    ("pair", ()), ("pair", ("--time-unit-s", 1e-10)), ("network", ()), ("clamped", ()),
+])  # fmt: skip
+def test_a_slower_clock_that_a_line_advises_is_one_for_everything_in_that_line(
+    cli, tmp_path, dynamics, options
+):
+    spread = np.array([[[0.0], [9.0]]])  # more than tuning reaches where the coupling is just weak enough
+    extra = {} if dynamics != "clamped" else {
+        "phase_0": np.full((1, 2, 1), 0.4), "rate": np.ones((1, 2, 1)), "duration": 0.3,
+    }  # fmt: skip
+    fast = save(tmp_path / "fast.phase", time_unit_s=1e-10, omega=spread, dynamics=dynamics, **extra)
+    lines = [line for line in cli("energy", fast, *options).out.splitlines() if "add --epsilon" in line]
+    epsilon, instead = re.search(r"add --epsilon (\S+?)( instead of --time-unit-s)?,", lines[0]).groups()
+    assert (instead is not None) == bool(options) and len(lines) == 1
+    helped = totals(cli("energy", fast, "--epsilon", epsilon, "--json", "-").json()["layers"][0])
+    assert f"ring, 65 nm, {dynamics}" in helped
+
+
+def test_advice_against_noise_is_taken_by_the_command(cli, tmp_path):
+    extra = {"phase_0": np.full((1, 2, 1), 0.4), "rate": np.ones((1, 2, 1)), "duration": np.inf}
+    layers = [save(tmp_path / "pair.phase"), save(tmp_path / "clamped.phase", dynamics="clamped", **extra)]
+    for layer in layers:
+        asked = ("energy", layer, "--accuracy", 0.007, "--readout-bits", 9, "--json", "-")
+        for remedy in cli(*asked).json()["layers"][0]["rows"][0]["remedies"]:
+            got = cli(*asked, *remedy["option"].split())
+            assert got.code == 0 and "noise" not in got.json()["layers"][0]["rows"][0]["status_code"]

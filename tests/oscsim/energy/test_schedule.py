@@ -133,7 +133,7 @@ def test_the_slowest_rate_is_that_of_the_closed_form_in_seconds():
 
 def test_too_strong_a_coupling_is_refused_with_the_smallest_change_that_helps():
     spec = layer(gain=[10.0])
-    with pytest.raises(EnergyError, match=r"1\.59 of the carrier.*time_unit_s=4\.6e-09.*--epsilon 0\.35"):
+    with pytest.raises(EnergyError, match=r"1\.59 of the carrier.*--time-unit-s 4\.6e-09.*--epsilon 0\.35"):
         schedule(spec, OscillatorHardware())
     assert schedule(spec, OscillatorHardware(time_unit_s=4.6e-9)).epsilon <= 0.35
     with pytest.raises(EnergyError, match="nothing in this layer is coupled"):
@@ -298,7 +298,7 @@ def test_options_without_effect_are_said():
 def test_frequencies_that_no_tuning_reaches_are_refused_with_what_helps(dynamics, cell, away):
     spec, scale = layer(spread=3.0), 1.0 if away > 0.2 else 2.0  # at epsilon 0.1 the carrier is 10 K away
     counted(layer(spread=1.9 * (0.3 / away)), dynamics, cell=cell)
-    found = rf"{away * scale:.3g} of the carrier.*reaches 0\.2; set time_unit_s=2\.4e-09.*--epsilon 0\.066$"
+    found = rf"{away * scale:.3g} of the carrier.*reaches 0\.2; set --time-unit-s 2\.4e-09.*--epsilon 0\.066$"
     with pytest.raises(EnergyError, match=found):
         counted(layer(spread=3.0 * scale), dynamics, cell=cell)
     counted(spec, dynamics, cell=cell, epsilon=0.066)
@@ -309,7 +309,7 @@ def test_a_clamped_layer_that_ends_within_a_cycle_is_refused_with_what_helps():
     def short(duration, **fields):
         return layer(dynamics="clamped", duration=duration, gain=[0.01], time_unit_s=1e-9, **fields)
 
-    found = r"0\.05 of a carrier cycle.*set time_unit_s=2e-08.*--epsilon 0\.00031, or a carrier of 2e\+10 Hz"
+    found = r"0\.05 of a carrier cycle.*set --time-unit-s 2e-08.*--epsilon 0\.00031, or --carrier-hz 2e\+10;"
     with pytest.raises(EnergyError, match=found):
         schedule(short(0.05), OscillatorHardware())
     for option in ({"time_unit_s": 2e-8}, {"epsilon": 0.00031}, {"carrier_hz": 2e10}):
