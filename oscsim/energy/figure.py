@@ -181,10 +181,12 @@ def curve(axis: Axes, points: Sequence[CurvePoint]) -> None:
     axis.xaxis.set_minor_formatter(NullFormatter())
     axis.set_title("energy against accuracy", loc="right", fontsize=9)
     axis.set_xlim(_wider(points[0].accuracy, points[-1].accuracy))
-    _say_why(axis, points)
     _joules(axis, "y")
     axis.grid(visible=True)
-    axis.legend(fontsize=7.5, loc="best")
+    axis.legend(
+        loc="upper center", bbox_to_anchor=(0.45, -0.22), ncols=3, fontsize=7, columnspacing=1.2,
+        title=_why_it_ends(points), title_fontproperties={"size": 7, "style": "italic"},
+    )  # fmt: skip
 
 
 def _band(axis: Axes, points: Sequence[CurvePoint], name: str, colour: str, label: str) -> None:
@@ -206,16 +208,13 @@ def _wider(coarse: float, fine: float) -> tuple[float, float]:
     return coarse * 1.1, fine / 1.1
 
 
-def _say_why(axis: Axes, points: Sequence[CurvePoint]) -> None:
-    """Where the curve ends because a finer point is refused: the reason, its first clauses, in its place."""
+def _why_it_ends(points: Sequence[CurvePoint]) -> str | None:
+    """Where the curve ends because a finer point is refused, in the first clauses of the reason."""
     refused = [point for point in points if point.energy is None]
-    if refused:
-        first = max(refused, key=lambda point: point.accuracy)
-        said = textwrap.fill(f"from {first.accuracy:g} on refused: {Refusal('', first.why).brief}", 34)
-        axis.text(
-            0.99, 0.02, said, fontsize=7, style="italic", color=MUTED, va="bottom", ha="right",
-            transform=axis.transAxes,
-        )  # fmt: skip
+    if not refused:
+        return None
+    first = max(refused, key=lambda point: point.accuracy)
+    return textwrap.fill(f"from {first.accuracy:g} on refused: {Refusal('', first.why).brief}", 78)
 
 
 def _joules(axis: Axes, which: str) -> None:
