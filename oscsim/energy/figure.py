@@ -61,7 +61,7 @@ def details(figure: Figure | SubFigure, report: EnergyReport) -> None:
         _nothing(left, "no estimate, no constants that matter")
     else:
         tornado(left, report.main)
-    curve(right, report.curve)
+    curve(right, report.curve, report.curve_note)
 
 
 def bars(axis: Axes, rows: Sequence[Row]) -> None:
@@ -159,10 +159,14 @@ def _lever(axis: Axes, place: int, lever: Lever, middle: float) -> None:
             )
 
 
-def curve(axis: Axes, points: Sequence[CurvePoint]) -> None:
+def curve(axis: Axes, points: Sequence[CurvePoint], note: str = "") -> None:
     """Energy against the error of S: settle longer, resolve finer; oscillators against their noise floor.
 
     The floor is of the oscillators alone: the total, with couplers and read-outs, is a thin line apart.
+
+    Parameters
+    ----------
+    note : why there are few points.
     """
     usable = [point for point in points if point.energy is not None]
     if not usable:
@@ -185,7 +189,7 @@ def curve(axis: Axes, points: Sequence[CurvePoint]) -> None:
     axis.grid(visible=True)
     axis.legend(
         loc="upper center", bbox_to_anchor=(0.45, -0.22), ncols=3, fontsize=7, columnspacing=1.2,
-        title=_why_it_ends(points), title_fontproperties={"size": 7, "style": "italic"},
+        title="\n".join(filter(None, (note, _why_it_ends(points)))) or None, title_fontproperties={"size": 7, "style": "italic"},
     )  # fmt: skip
 
 
@@ -208,11 +212,11 @@ def _wider(coarse: float, fine: float) -> tuple[float, float]:
     return coarse * 1.1, fine / 1.1
 
 
-def _why_it_ends(points: Sequence[CurvePoint]) -> str | None:
+def _why_it_ends(points: Sequence[CurvePoint]) -> str:
     """Where the curve ends because a finer point is refused, in the first clauses of the reason."""
     refused = [point for point in points if point.energy is None]
     if not refused:
-        return None
+        return ""
     first = max(refused, key=lambda point: point.accuracy)
     return textwrap.fill(f"from {first.accuracy:g} on refused: {Refusal('', first.why).brief}", 78)
 

@@ -23,6 +23,8 @@ from oscsim.spec import PhaseLayerSpec
 # As which arrays a layer is shown: pair cells and network are two machines for one layer.
 _ARRAYS = {"pair": ("pair", "network"), "network": ("network", "pair"), "clamped": ("clamped",)}
 _ACCURACIES = {"pair": ACCURACIES, "network": (0.1, 0.03, 0.01, 0.005), "clamped": ACCURACIES}
+# Oscillators above which the ODE of a network takes seconds, and the accuracies then, over the wanted one.
+_LARGE, _COARSER = 1024, (10.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class EnergyReport:
     Parameters
     ----------
     layer : digest, dynamics and shape. hardware : the oscillators that were asked for.
-    rows : one per kind of hardware. curve : energy against accuracy of the first row.
+    rows : one per kind of hardware. curve : energy against accuracy of the first row; curve_note : why it
+        has few points, "" where it has not.
     boundary : what may be compared with what. validation : what has been validated, in one sentence;
         validated : in fewer words.
     """
@@ -44,6 +47,7 @@ class EnergyReport:
     boundary: str
     validation: str
     validated: str
+    curve_note: str = ""
 
     @property
     def estimates(self) -> Iterator[tuple[Row, Estimate]]:
@@ -114,6 +118,7 @@ class EnergyReport:
             "hardware": self.hardware.model_dump() | {"carrier_hz": self.layer["carrier_hz"]},
             "rows": [self._row_json(row) for row in self.rows],
             "energy_against_accuracy": [point.to_json() for point in self.curve],
+            "energy_against_accuracy_note": self.curve_note or None,
             "boundary": self.boundary,
             "validation": self.validation,
             "quoted": self.quoted,
@@ -152,7 +157,8 @@ def energy_report(
     ----------
     plans : target -> counts of its plan, or why it has none (``plan_counts.counts_by_target``).
     book : the constants. device : GPU of the best case. accuracies : points of the curve;
-        None: a dozen, of networks four, since each of theirs integrates an ODE.
+        None: a dozen; of networks four, since each of theirs integrates an ODE; of those above 1024
+        oscillators the wanted one and one coarser.
 
     Raises
     ------
@@ -170,10 +176,25 @@ def energy_report(
         "tokens": spec.n_oscillators, "valid_tokens": int(spec.valid.sum()), "channels": spec.n_channels,
         "carrier_hz": hardware.carrier_hz or spec.carrier_hz,
     }  # fmt: skip
-    curve = accuracy_curve(spec, hardware, known, accuracies=accuracies or _ACCURACIES[spec.dynamics])
+    asked, note = _asked(spec, hardware)
+    curve = accuracy_curve(spec, hardware, known, accuracies=accuracies or asked)
     boundary = boundary_note([row.answer for row in rows])
     found = replay(book)
-    return EnergyReport(layer, hardware, tuple(rows), curve, boundary, found.sentence, brief(found.summaries))
+    return EnergyReport(
+        layer, hardware, tuple(rows), curve, boundary, found.sentence, brief(found.summaries),
+        "" if accuracies else note,
+    )  # fmt: skip
+
+
+def _asked(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> tuple[Sequence[float], str]:
+    """Accuracies of the curve, coarse to fine, and why they are few."""
+    oscillators = spec.n_heads * int(spec.valid.sum()) * spec.n_channels
+    if spec.dynamics != "network" or oscillators <= _LARGE:
+        return _ACCURACIES[spec.dynamics], ""
+    wanted = [factor * hardware.accuracy for factor in _COARSER]
+    few = [accuracy for accuracy in wanted if accuracy < 1.0]
+    points = f"{len(few)} point{'s' if len(few) > 1 else ''}"
+    return few, f"{points} only: each integrates the ODE of {oscillators} oscillators"
 
 
 def constant_json(constant: Constant) -> dict[str, Any]:

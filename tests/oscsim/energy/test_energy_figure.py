@@ -114,6 +114,11 @@ def test_one_picture_with_everything_or_nothing(report, refuse):
     assert len(figure.axes) == 3
 
 
+def test_a_curve_of_few_points_says_why(axis, report):
+    curve(axis, report.curve, "2 points only")
+    assert axis.get_legend().get_title().get_text().startswith("2 points only\nfrom 0.001 on refused:")
+
+
 def test_no_words_lie_on_the_curve(report):
     figure = Figure(layout="constrained", figsize=(10.0, 6.0))
     FigureCanvasAgg(figure)
@@ -122,4 +127,4 @@ def test_no_words_lie_on_the_curve(report):
     axis = figure.axes[-1]
     legend, plot = axis.get_legend().get_window_extent(), axis.get_window_extent()
     assert not legend.overlaps(plot) and not axis.texts
-    assert 0.0 <= legend.y0 and legend.x0 >= figure.axes[1].get_window_extent().x1 and legend.x1 <= 1000.0
+    assert legend.y0 >= 0.0 and legend.x0 >= figure.axes[1].get_window_extent().x1 and legend.x1 <= 1000.0
