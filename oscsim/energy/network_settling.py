@@ -47,6 +47,7 @@ def network_settling(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> Sett
     off = _relative_accuracy(spec, j, hardware.accuracy)
     needed, rate, bound = np.zeros(shape), np.full(shape, np.nan), np.zeros(shape, bool)
     variance, step, started = np.full(shape, np.nan), np.full(shape, np.inf), _Clock()
+    sine = 0.0
     for h in range(spec.n_heads):
         sub, states = matrix[h][np.ix_(index, index)], []
         for c in range(spec.n_channels):
@@ -57,11 +58,14 @@ def network_settling(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> Sett
             read = _read(spec, j[h], hardware.accuracy)[np.ix_(index, index)]
             for c, state in enumerate(states):
                 variance[h, c], step[h, c] = _response(sub, state, read, off[h] / hardware.accuracy)
+                sine = max(sine, _largest_sine(state, read))
             needed[h], bound[h] = _HeadRun(_one_head(spec, j, h), states, float(off[h]), started).times()
     locked, every = ~np.isnan(rate), np.ones(shape, bool)
     notes = _notes(int((~locked).sum()), int(bound.sum()), locked.size)
     tuning = Tuning(float(np.ptp(spec.omega[:, spec.valid])), float(step.min()))
-    return Settling(needed, every, ~every, locked, rate, every, notes, bool(bound.any()), tuning, variance)
+    return Settling(
+        needed, every, ~every, locked, rate, every, notes, bool(bound.any()), tuning, variance, sine=sine
+    )
 
 
 def _read(spec: PhaseLayerSpec, j: Array, accuracy: float) -> NDArray[np.bool_]:
@@ -76,14 +80,23 @@ def _response(
     """Variance per kappa^2, and step of frequencies per unit of accuracy, of one channel.
 
     Frequencies are half a step off at most, which moves a phase by half of ``largest_shift``. Of a channel
-    that does not lock there is no variance, and, as K r of a pair cell, the step is its weakest pull per |J|.
+    that does not lock there is no variance, and, as K r of a pair cell, the step is its strongest pull per
+    |J|: an average of something that turns does not tell frequencies apart more finely (``notes`` say so).
     """
     if state is None:
         pull = (np.abs(matrix) * ~np.eye(len(matrix), dtype=bool)).sum(axis=1)
-        return float("nan"), off * float(pull[pull > 0.0].min(initial=np.inf))
+        return float("nan"), off * float(pull[pull > 0.0].max(initial=0.0) or np.inf)
     jacobian = jacobian_at(matrix, state.theta)
     shift = largest_shift(jacobian, read)
     return largest_variance(jacobian, read), 2.0 * off / shift if shift > 0.0 else float("inf")
+
+
+def _largest_sine(state: LockedState | None, read: NDArray[np.bool_]) -> float:
+    """Largest ``|sin|`` of a locked difference that is read: d/a of a pair cell that rests there."""
+    if state is None:
+        return 0.0
+    sines = np.sin(state.theta[:, None] - state.theta[None, :])
+    return float(np.abs(sines)[read].max(initial=0.0))
 
 
 def _relative_accuracy(spec: PhaseLayerSpec, j: Array, accuracy: float) -> Array:
@@ -195,7 +208,8 @@ def _notes(unlocked: int, bounded: int, count: int) -> tuple[str, ...]:
     if unlocked:
         notes.append(
             f"{unlocked} of {count} channels do not lock as a whole; they run until the time average of "
-            "their ODE has converged (what drifts by less than half a turn meanwhile counts as locked)"
+            "their ODE has converged (what drifts by less than half a turn meanwhile counts as locked); "
+            "their tuning codes resolve the accuracy of their strongest pull, and promise no more"
         )
     if bounded:
         notes.append(f"{bounded} of {count} channels had not converged: their time is a lower bound")

@@ -21,6 +21,7 @@ from oscsim.energy.noise import NoiseFloor, noise_floor, verdict
 from oscsim.energy.oscillator_terms import BOUNDARY, clocked, oscillator_scope, oscillator_terms
 from oscsim.energy.plan_counts import PlanCounts
 from oscsim.energy.readout_bits import check_readout
+from oscsim.energy.resolution import check_tuning
 from oscsim.energy.row import Row
 from oscsim.energy.schedule import Schedule, schedule
 from oscsim.spec import PhaseLayerSpec
@@ -51,6 +52,7 @@ def array_row(
     try:
         plan = plan or schedule(spec, hardware, dynamics)
         check_readout(spec, hardware, plan.readout_bits, book)
+        check_tuning(plan.accuracy, plan.tuning_bits)
         chosen = clocked(hardware, plan.carrier_hz)
         answer = _oscillators(oscillator_scope(chosen, plan), plan.counts, spec, chosen, book)
     except (EnergyError, ConstantError) as error:
@@ -103,13 +105,14 @@ def _simulated_row(
     )
     scope = Scope(label, "estimate", BOUNDARY, plan.accuracy, (), notes)
     chosen = clocked(hardware, spec.carrier_hz)
-    if spec.dynamics == "pair" and plan.counts["oscillators"] > array.schedule.cells:
-        chosen = chosen.model_copy(update={"cell": "mutual"})
+    if spec.dynamics == "pair":  # whatever cell the array has: two oscillators of a pair are a mutual one
+        mutual = plan.counts["oscillators"] > array.schedule.cells
+        chosen = chosen.model_copy(update={"cell": "mutual" if mutual else "injection"})
     try:
         answer = _oscillators(scope, plan.counts, spec, chosen, book)
     except ConstantError as error:
         return Row(label, "target", Refusal(label, str(error)))
-    floor = _floor(label, chosen, array.schedule.of_plan(plan.counts), book)
+    floor = _floor(label, chosen, array.schedule.of_plan(plan.counts, spec, hardware), book)
     said = "" if isinstance(floor, Refusal) else verdict(answer, floor)
     return Row(label, "target", answer, None, floor, said)
 

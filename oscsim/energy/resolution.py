@@ -6,11 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oscsim import pair_terms
+from oscsim.circuits.validity import rounded_up
 from oscsim.energy.hardware import OscillatorHardware
+from oscsim.energy.interval import EnergyError
 from oscsim.energy.settling import Settling
 from oscsim.spec import PhaseLayerSpec
 
 Array = NDArray[np.float64]
+
+# Of a tuning code; option coupling_bits ends there too.
+MOST_TUNING_BITS = 16
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,29 @@ def resolution(spec: PhaseLayerSpec, hardware: OscillatorHardware, found: Settli
         hardware.readout_bits or bits_for(np.pi * largest / accuracy),
         largest,
     )
+
+
+def check_tuning(accuracy: float, bits: int) -> None:
+    """Refuse tuning codes finer than the finest coupler codes.
+
+    Raises
+    ------
+    EnergyError
+        more than MOST_TUNING_BITS.
+
+    >>> check_tuning(0.01, 18)
+    Traceback (most recent call last):
+        ...
+    oscsim.energy.interval.EnergyError: accuracy 0.01 needs 18 tuning bits, expected at most 16: \
+--accuracy 0.04 or coarser, or frequencies that lie nearer to each other, or no cells that weak
+    """
+    if bits > MOST_TUNING_BITS:
+        coarser = rounded_up(accuracy * 2.0 ** (bits - MOST_TUNING_BITS))
+        nearest = f"--accuracy {coarser:g} or coarser, or " if coarser < 1.0 else ""
+        raise EnergyError(
+            f"accuracy {accuracy:g} needs {bits} tuning bits, expected at most {MOST_TUNING_BITS}: {nearest}"
+            "frequencies that lie nearer to each other, or no cells that weak"
+        )
 
 
 def built_couplings(spec: PhaseLayerSpec) -> Array:

@@ -11,6 +11,7 @@ from oscsim.energy.array_counts import array_counts
 from oscsim.energy.clock import check_clock, clock
 from oscsim.energy.hardware import OscillatorHardware
 from oscsim.energy.network_settling import network_settling
+from oscsim.energy.once import once
 from oscsim.energy.resolution import resolution
 from oscsim.energy.settling import Settling, clamped_settling, pair_settling
 from oscsim.energy.units import quantity
@@ -18,7 +19,7 @@ from oscsim.spec import PhaseLayerSpec
 
 Array = NDArray[np.float64]
 
-_SETTLING = {"pair": pair_settling, "clamped": clamped_settling, "network": network_settling}
+_SETTLING = {"pair": pair_settling, "clamped": clamped_settling, "network": once(network_settling)}
 _READ = {"pair": "pairs", "network": "channels", "clamped": "oscillators"}
 
 
@@ -32,11 +33,15 @@ class Schedule:
     cycles, seconds : carrier cycles and time until the slowest compared cell is read.
     epsilon : ``a_max/(2 pi carrier_hz time_unit_s)``, the strongest coupling relative to the carrier.
     dynamics : of the array; cells : pair cells, free oscillators, or oscillators of a network, as built.
-    locked_share, left_out_share : of those that are compared, and of all (pair: off the diagonal).
+    locked_share, left_out_share : of those that are compared, and of all (pair: off the diagonal); None where
+        there are none to share in.
     settle : time of each, time units; NaN where there is none or no limit (shapes: :class:`Settling`).
     slowest_rate : slowest relaxation among the compared that come to rest, 1/s; 0 where nothing does.
     noise_rate : of the noisiest compared that comes to rest, 1/s: one oscillator's noise kappa^2 makes
         ``kappa^2/(2 noise_rate)`` of phase variance by the time it is read (:meth:`Settling.noise_rate`).
+    sine : largest |sin psi*| of what is compared and comes to rest (pair: up to the edge band).
+    basin : variance when read, rad^2, beyond which noise on the way may send a start the other way round;
+        infinite where no start is that near to its unstable point.
     accuracy : wanted error of S, by each of these alone: time, coupling_bits, tuning_bits, readout_bits.
     largest_coupling : max |J| of what is read.
     carrier_hz, time_unit_s : the clock that was used.
@@ -50,11 +55,13 @@ class Schedule:
     epsilon: float
     dynamics: Literal["pair", "network", "clamped"]
     cells: int
-    locked_share: float
+    locked_share: float | None
     left_out_share: float
     settle: Array
     slowest_rate: float
     noise_rate: float
+    sine: float
+    basin: float
     accuracy: float
     coupling_bits: int
     tuning_bits: int
@@ -87,14 +94,28 @@ class Schedule:
         near = " near the edge" if self.dynamics == "pair" else ""
         return f"{100.0 * self.left_out_share:.3g} % of {_READ[self.dynamics]}{near}"
 
-    def of_plan(self, counts: Counts) -> "Schedule":
-        """The same array with the counts of a plan, which may run longer: pair cells are noisy as at rest."""
-        noise_rate = self.slowest_rate if self.dynamics == "pair" else self.noise_rate
-        return replace(self, counts=counts, noise_rate=noise_rate)
+    def of_plan(self, counts: Counts, spec: PhaseLayerSpec, hardware: OscillatorHardware) -> "Schedule":
+        """The same array with the counts of a plan: on the layer's clock, and for as long as that takes.
+
+        What runs to rest may do so for longer than here: it is as noisy as at rest.
+
+        Parameters
+        ----------
+        spec, hardware : of the array; a plan knows no clock of single cells.
+        """
+        plan = replace(self, counts=counts)
+        if self.dynamics == "network" or (self.dynamics == "clamped" and np.isfinite(spec.duration)):
+            return plan
+        found = _SETTLING[self.dynamics](
+            spec.replace(dynamics=self.dynamics), hardware.model_copy(update={"cell_clock": "layer"})
+        )
+        rate = _smallest(found.rate[found.compared]) / self.time_unit_s
+        return replace(plan, slowest_rate=rate, noise_rate=rate, basin=float("inf"))
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the times of single cells as plain JSON."""
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "settle"}
+        fields["basin"] = self.basin if np.isfinite(self.basin) else None
         return fields | {"counts": self.counts.entry, "notes": list(self.notes)}
 
 
@@ -143,14 +164,17 @@ tuning 6, read-out 9'
     longest = float(cycles_each[found.compared].max(initial=1.0))
     running = np.where(found.compared & (hardware.stop == "each"), cycles_each, longest)
     running = np.where(found.built, running, 0.0)
-    shared, noise_rate = found.shares_of & found.compared, found.noise_rate(running / cycles_per_unit)
+    shared, ran = found.shares_of & found.compared, running / cycles_per_unit
+    noise_rate, basin = found.noise_rate(ran), found.basin(ran)
     left_out = _share(found.left_out, found.shares_of)
     return Schedule(
         array_counts(spec, hardware.cell, found, running, bits, carrier_hz),
         longest, longest / carrier_hz, epsilon, spec.dynamics, _cells(spec, found),
-        _share(found.locked, shared), left_out, found.time,
+        _share(found.locked, shared) if shared.any() else None, left_out, found.time,
         _smallest(found.rate[found.compared]) / time_unit_s,
         _smallest(noise_rate[found.compared]) / time_unit_s,
+        1.0 - hardware.edge_band if found.sine is None else found.sine,
+        float(basin[found.compared].min(initial=np.inf)),
         hardware.accuracy, bits.coupling, bits.tuning, bits.readout, bits.largest_coupling,
         carrier_hz, time_unit_s, found.lower_bound,
         (*found.notes, *_notes(spec, hardware, left_out)),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from oscsim import pair_terms
 from oscsim.closed_form import lock_ratio, pair_rate
+from oscsim.energy.flow_noise import Flow
 from oscsim.energy.hardware import OscillatorHardware
 from oscsim.phase import wrap
 from oscsim.spec import PhaseLayerSpec
@@ -48,6 +49,8 @@ class Settling:
     lower_bound : whether some run of the ODE ended before it converged.
     tuning : of the oscillators; None where none is tuned.
     variance : network: largest variance of a difference that is read, per kappa^2, time units.
+    flow : of cells that lock one by one, with ``rate``; None in a network.
+    sine : largest |sin psi*| of what is read and locks; None: up to the edge band.
     """
 
     time: Array
@@ -60,6 +63,8 @@ class Settling:
     lower_bound: bool = False
     tuning: Tuning | None = None
     variance: Array | None = None
+    flow: Flow | None = None
+    sine: float | None = None
 
     @property
     def compared(self) -> Mask:
@@ -69,8 +74,9 @@ class Settling:
     def noise_rate(self, ran: Array) -> Array:
         """As much noise as at rest with this rate: one oscillator's kappa^2 makes ``kappa^2/(2 rate)``.
 
-        After a time T from a start that is exact, ``lambda/(1 - exp(-2 lambda T))``; of a network, at rest
-        and of two oscillators a difference, ``1/variance``.
+        After a time T from a start that is exact, ``1/(2 V(T))`` (:mod:`oscsim.energy.flow_noise`; from a
+        start at rest ``lambda/(1 - exp(-2 lambda T))``); of a network, at rest and of two oscillators a
+        difference, ``1/variance``.
 
         Parameters
         ----------
@@ -79,7 +85,12 @@ class Settling:
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.variance is not None:
                 return np.divide(1.0, self.variance)
-            return self.rate / -np.expm1(-2.0 * self.rate * ran)
+            assert self.flow is not None
+            return np.divide(0.5, self.flow.variance(ran))
+
+    def basin(self, ran: Array) -> Array:
+        """Variance when read, rad^2, at which noise may send a start the other way round; infinite: none."""
+        return np.full(self.time.shape, np.inf) if self.flow is None else self.flow.basin(ran)
 
 
 def locked_time(d: Array, a: Array, j: Array, psi_0: Array, accuracy: float) -> Array:
@@ -166,15 +177,24 @@ def pair_settling(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> Settlin
     return Settling(
         np.where(built & ~left_out, time / speed, np.nan), built, left_out, built & (d <= np.abs(a)),
         np.where(built, rate, np.nan), built & ~np.eye(d.shape[1], dtype=bool),
-        _stuck_note(built & stuck & needed), tuning=_pair_tuning(spec, d, speed, built & needed),
+        _stuck_note(built & stuck & needed), tuning=_pair_tuning(spec, d, a, speed, built & needed, accuracy),
+        flow=Flow(rho, np.where(built, rate, np.nan), np.where(a < 0.0, psi + np.pi, psi)),
     )  # fmt: skip
 
 
-def _pair_tuning(spec: PhaseLayerSpec, d: Array, speed: Array, read: Mask) -> Tuning:
-    """``dS = (d/|a|)/sqrt(1 - (d/a)^2) dd/(K r)``: steps of K r per unit of condition, from d = 0 on."""
+def _pair_tuning(
+    spec: PhaseLayerSpec, d: Array, a: Array, speed: Array, read: Mask, accuracy: float
+) -> Tuning:
+    """``dS = (d/|a|)/sqrt(1 - (d/a)^2) dd/(K r)``: steps of K r per unit of condition, from d = 0 on.
+
+    Of cells that lock, or whose K r is at least the accuracy of the strongest coupling: one that turns far
+    from its edge averages to 0 whatever its frequency is. An oscillator is never off from itself.
+    """
     pull = (spec.gain[:, None] * pair_terms.spec_order_parameter(spec))[:, :, None] * speed
-    held = read & (pull > 0.0)
-    return Tuning(float((d * speed)[read].max(initial=0.0)), float(pull[held].min(initial=np.inf)))
+    strongest = float((np.abs(a) * speed)[read].max(initial=0.0))
+    apart = read & (pull > 0.0) & ~np.eye(d.shape[1], dtype=bool)
+    held = apart & ((d <= np.abs(a)) | (pull >= accuracy * strongest))
+    return Tuning(float((d * speed)[held].max(initial=0.0)), float(pull[held].min(initial=np.inf)))
 
 
 def _stuck_note(stuck: Mask) -> tuple[str, ...]:
@@ -207,19 +227,21 @@ def clamped_settling(spec: PhaseLayerSpec, hardware: OscillatorHardware) -> Sett
     rate = np.abs(rho) * np.abs(drive)
     stable = np.angle(drive) + np.where(rho < 0.0, np.pi, 0.0)
     u = np.abs(wrap(pair_terms.initial_phase(spec) - stable))
+    unstable = built & (rate > 0.0) & (np.pi - u < UNSTABLE_BAND)
     if np.isfinite(spec.duration):
-        time, left_out = np.full(u.shape, spec.duration), np.zeros(u.shape, bool)
+        time, left_out = np.full(u.shape, spec.duration), unstable
     else:
         largest = np.where(pair_terms.unmasked(spec), np.abs(j), 0.0).max(axis=2)[:, :, None]
         off = np.divide(hardware.accuracy, largest, out=np.full(largest.shape, np.pi), where=largest > 0.0)
         far = (rate > 0.0) & (u > off)
-        left_out = built & far & (np.pi - u < UNSTABLE_BAND)
+        left_out = unstable & far
         with np.errstate(divide="ignore", invalid="ignore"):
             time = np.where(far, np.log(np.tan(u / 2.0) / np.tan(np.minimum(off, np.pi) / 2.0)) / rate, 0.0)
+    held = np.where(built & (rate > 0.0), rate, np.nan)
     return Settling(
         np.where(built & ~left_out, time, np.nan), built, left_out, built,
-        np.where(built & (rate > 0.0), rate, np.nan), built, _stuck_note(left_out),
-        tuning=_clamped_tuning(spec),
+        held, built, _stuck_note(left_out), tuning=_clamped_tuning(spec),
+        flow=Flow(np.zeros(u.shape), held, u), sine=0.0,
     )  # fmt: skip
 
 

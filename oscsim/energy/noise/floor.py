@@ -27,6 +27,8 @@ _SOURCE = {
 }
 
 
+# Of a network: nearer to 1, a variance along one difference says nothing about slips.
+_LARGEST_SINE = 0.99
 # Families whose floor is a formula for circuits.
 _BUILT = ("ring", "lc")
 
@@ -39,7 +41,11 @@ class Scheduled(Protocol):
     @property
     def noise_rate(self) -> float: ...
     @property
-    def locked_share(self) -> float: ...
+    def locked_share(self) -> float | None: ...
+    @property
+    def sine(self) -> float: ...
+    @property
+    def basin(self) -> float: ...
     @property
     def largest_coupling(self) -> float: ...
     @property
@@ -98,7 +104,8 @@ def noise_floor(hardware: OscillatorHardware, schedule: Scheduled, book: Book) -
     ``E_cycle = C kT f0/kappa^2`` with the largest kappa^2 that keeps the variance ``kappa^2/(2 noise_rate)``
     (independent: twice that) at ``(accuracy/max |J|)^2`` (:mod:`oscsim.energy.noise.locked`; C by family,
     E sigma^2 = C n^2 kT); ``dS = J sin(psi) dpsi``, so S is then at least that certain. Near the edge a cell
-    slips before: the variance is kept where the formula holds for cells up to ``edge_band`` from the edge.
+    slips before: the variance is kept where the formula holds at the largest locked |sin psi*| (pair: up to
+    ``edge_band`` from the edge, else at most 0.99), and where noise sends no start the other way round.
 
     Parameters
     ----------
@@ -109,13 +116,15 @@ def noise_floor(hardware: OscillatorHardware, schedule: Scheduled, book: Book) -
     ConstantError
         a constant that may not be used.
     """
-    ratio = 1.0 - hardware.edge_band
-    limit = LARGEST_CORRECTION / linear_error(1.0, ratio)
+    ratio = schedule.sine if schedule.dynamics == "pair" else min(schedule.sine, _LARGEST_SINE)
+    limit = min(LARGEST_CORRECTION / linear_error(1.0, ratio), schedule.basin)
     wanted = (schedule.accuracy / max(schedule.largest_coupling, schedule.accuracy)) ** 2
     variance = min(wanted, limit)
     notes = [_CRITERION.format(deviation=math.sqrt(variance)), _SOURCE[hardware.family]]
     if variance == limit:
         notes.append(f"a larger deviation, as accuracy {schedule.accuracy:g} allows, would let cells slip")
+    if variance == schedule.basin:
+        notes.append("some cell starts so near its unstable point that more noise may send it the other way")
     if not 0.0 < schedule.noise_rate < math.inf:
         notes.append("no locked cell is compared: phase noise has nothing to spoil, and there is no floor")
         return NoiseFloor(None, None, variance, False, (), tuple(notes))
@@ -144,7 +153,7 @@ _REFERENCE = {
     "independent": "kappa^2/lambda: both sides are oscillators with noise of their own",
 }
 _TIME = {
-    "cells": "from an exact start, over the time that a cell runs: times 1 - exp(-2 lambda T), near rest",
+    "cells": "from an exact start, over the time that a cell runs: linearised along its exact flow",
     "network": "1/lambda stands for the largest stationary variance of a difference (Lyapunov equation)",
 }
 _TURNING = "{share:.3g} % of what is compared does not lock: noise in its time average is not covered"
@@ -152,7 +161,7 @@ _TURNING = "{share:.3g} % of what is compared does not lock: noise in its time a
 
 def _assumptions(schedule: Scheduled, reference: Reference) -> list[str]:
     notes = [_REFERENCE[reference], _TIME["network" if schedule.dynamics == "network" else "cells"]]
-    if schedule.locked_share < 1.0:
+    if schedule.locked_share is not None and schedule.locked_share < 1.0:
         notes.append(_TURNING.format(share=100.0 * (1.0 - schedule.locked_share)))
     return notes
 

@@ -35,6 +35,8 @@ class Planned:
     dynamics: str = "pair"
     locked_share: float = 1.0
     largest_coupling: float = 1.0
+    sine: float = 0.99
+    basin: float = np.inf
 
 
 PLAN = Planned(Counts({"oscillator_cycles": 1e4}))
@@ -94,7 +96,7 @@ def test_a_ring_has_a_range():
 def test_cells_near_the_edge_must_not_slip():
     """A loose accuracy does not lower the floor for ever: the variance stays where its formula holds."""
     plan = replace(PLAN, accuracy=0.2)
-    floors = [noise_floor(OscillatorHardware(edge_band=band), plan, BOOK) for band in (0.3, 0.01)]
+    floors = [noise_floor(OscillatorHardware(), replace(plan, sine=sine), BOOK) for sine in (0.7, 0.99)]
     assert floors[0].variance == relative(0.04)
     assert floors[1].variance == relative(LARGEST_CORRECTION / linear_error(1.0, 0.99))
     assert any("would let cells slip" in note for note in floors[1].notes)

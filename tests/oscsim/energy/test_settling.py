@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relative import relative
+from relative import relative, variance_by_ode
 
 from oscsim import ExplicitCoupling, FixedOrder, FrequencyCoupling, PhaseLayerSpec
 from oscsim.closed_form import pair_trajectory
@@ -176,10 +176,19 @@ def test_clamped_layers_with_a_duration_take_it():
     spec = pairs([0.0, 0.0], dynamics="clamped", duration=2.5, theta=np.array([[[0.0], [1.0]]]))
     found = clamped_settling(spec, OscillatorHardware())
     assert np.all(found.time == 2.5)
-    # noise piled up after T, against rest: kappa^2 (1 - exp(-2 lambda T))/(2 lambda)
+    # noise piled up on the way to the stable point at 0.5, from 0.5 away
     strength = abs(1.0 + np.exp(1j))
     assert found.rate[0, 0, 0] == relative(strength)
-    assert found.noise_rate(found.time)[0, 0, 0] == relative(strength / (1.0 - np.exp(-5.0 * strength)))
+    variance = variance_by_ode(0.0, strength, 0.5, 2.5)
+    assert found.noise_rate(found.time)[0, 0, 0] == relative(0.5 / variance, rel=1e-7)
+    assert found.sine == 0.0 and not found.left_out.any()
+
+
+def test_a_clamped_start_on_its_unstable_point_has_no_accuracy_however_long_it_runs():
+    for duration in (2.5, np.inf):
+        spec = pairs([0.0, 0.0], dynamics="clamped", duration=duration, phase_0=np.array([[[np.pi], [1.0]]]))
+        found = clamped_settling(spec, OscillatorHardware())
+        assert found.left_out.ravel().tolist() == [True, False] and "unstable" in found.notes[0]
 
 
 @pytest.mark.parametrize(("seed", "mask"), [(0, "full"), (1, "causal"), (2, "full"), (4, "full")])
