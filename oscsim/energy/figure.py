@@ -187,9 +187,10 @@ def curve(axis: Axes, points: Sequence[CurvePoint], note: str = "") -> None:
     axis.set_xlim(_wider(points[0].accuracy, points[-1].accuracy))
     _joules(axis, "y")
     axis.grid(visible=True)
+    said = "\n".join(filter(None, (note, _why_it_ends(points))))
     axis.legend(
         loc="upper center", bbox_to_anchor=(0.45, -0.22), ncols=3, fontsize=7, columnspacing=1.2,
-        title="\n".join(filter(None, (note, _why_it_ends(points)))) or None, title_fontproperties={"size": 7, "style": "italic"},
+        title=said or None, title_fontproperties={"size": 7, "style": "italic"},
     )  # fmt: skip
 
 

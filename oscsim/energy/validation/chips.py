@@ -144,6 +144,7 @@ def _energy(chip: Chip, power: Range | None, role: Role, reason: str, notes: tup
     time = chip.settle_s
     if chip.settle_is_bound:
         row = replace(row, notes=("settling time is an upper bound: so is the energy", *notes), bound=True)
+    row = replace(row, published_bound=chip.settle_is_bound and _is_product(chip))
     if _is_product(chip) and role == "independent":
         row = replace(row, role="repeated")
     return replace(row, predicted=Range(power.low * time, power.median * time, power.high * time))

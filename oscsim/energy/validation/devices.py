@@ -19,6 +19,7 @@ RING_COLUMNS = (
     "pred_eq23_dbc", "note",
 )  # fmt: skip
 _MOST_BITS = 16.0
+_AT_MOST = ("<=", "≤", "<")
 _BOUND = re.compile(r"<\s*\d[\d.e+-]*\s*(cycles?|periods?|[munp]?s)\b")  # "< 50 cycles" in a note
 
 
@@ -28,8 +29,8 @@ class Chip:
 
     Parameters
     ----------
-    settle_is_bound : whether ``settle_s`` is an upper bound (written ``<5e-8``, or with a note like
-        "< 50 cycles"); then so is the energy.
+    settle_is_bound : whether ``settle_s`` is an upper bound (written ``<5e-8`` or ``<=5e-8``, or with a note
+        like "< 50 cycles"); then so is the energy.
     family : what its oscillators are, given or read from name and note; None where that is not clear.
     family_reason : how the family is known, or why it is not.
     line : of the file it comes from.
@@ -109,12 +110,13 @@ def _couplings(record: Record) -> int | None:
 
 def _settling(record: Record) -> tuple[float | None, bool]:
     text = record.cells["settle_s"]
-    if not text.startswith("<"):
+    sign = next((sign for sign in _AT_MOST if text.startswith(sign)), "")
+    if not sign:
         number = record.number("settle_s")
         return number, number is not None and _BOUND.search(record.cells["source_note"]) is not None
-    bare = Record(record.file, record.line, {**record.cells, "settle_s": text[1:].strip()})
+    bare = Record(record.file, record.line, {**record.cells, "settle_s": text[len(sign) :].strip()})
     if not bare.cells["settle_s"]:
-        raise record.fail("settle_s", "a number after <")
+        raise record.fail("settle_s", f"a number after {sign}")
     return bare.number("settle_s"), True
 
 

@@ -1,6 +1,7 @@
 """Predicted intervals against published values, one panel per quantity."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,6 +15,12 @@ _COLOURS: dict[str, str] = {
     "calibration": LINES[0], "independent": LINES[2], "extrapolation": LINES[3], "repeated": LINES[4],
     "same paper": LINES[1],
 }  # fmt: skip
+# Arrows to smaller values: upper bounds.
+_AT_MOST: dict[str, Any] = {"marker": "<", "markersize": 8, "linestyle": "none"}
+_PUBLISHED: dict[str, Any] = {
+    "marker": "x", "color": INK, "markersize": 6, "markeredgewidth": 1.5, "linestyle": "none",
+}  # fmt: skip
+_PUBLISHED_AT_MOST: dict[str, Any] = _PUBLISHED | {"marker": "<", "markerfacecolor": "none"}
 
 
 def png(found: Validation) -> bytes:
@@ -23,7 +30,8 @@ def png(found: Validation) -> bytes:
 
 
 def panels(figure: Figure, found: Validation) -> None:
-    """A line per device: bar from low to high, tick at the median, cross at the published value.
+    """A line per device: bar from low to high, tick at the median, cross at the published value;
+    arrows to the left where one of them is an upper bound.
 
     Axes are logarithmic; decibels already are. Colours say what a comparison is worth.
     """
@@ -37,8 +45,13 @@ def panels(figure: Figure, found: Validation) -> None:
     used = {row.role for rows in shown.values() for row in rows}
     roles = [role for role in ROLES if role in used]
     handles = [axes[0, 0].plot([], [], color=_COLOURS[one], linewidth=4, label=one)[0] for one in roles]
-    handles += axes[0, 0].plot([], [], "x", color=INK, label="published")
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=8)
+    handles += axes[0, 0].plot([], [], label="published", **_PUBLISHED)
+    everything = [row for rows in shown.values() for row in rows]
+    if any(row.published_bound for row in everything):
+        handles += axes[0, 0].plot([], [], label="published: at most", **_PUBLISHED_AT_MOST)
+    if any(row.bound for row in everything):
+        handles += axes[0, 0].plot([], [], color=MUTED, label="predicted: at most", **_AT_MOST)
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 5), fontsize=8)
 
 
 def _shown(found: Validation) -> dict[str, list[Row]]:
@@ -50,7 +63,7 @@ def _panel(axis: Axes, quantity: str, rows: Sequence[Row]) -> None:
     unit, words = QUANTITIES[quantity]
     for place, row in enumerate(rows):
         if row.predicted is not None and row.published is not None:
-            _bar(axis, place, row.predicted, row.published, _COLOURS[row.role])
+            _bar(axis, place, row, row.predicted, row.published)
     if not unit.startswith("dB"):
         _logarithmic(axis, unit)
     axis.set_yticks(range(len(rows)), [row.label for row in rows], fontsize=8)
@@ -69,7 +82,10 @@ def _logarithmic(axis: Axes, unit: str) -> None:
     axis.tick_params(axis="x", which="minor", labelbottom=False)
 
 
-def _bar(axis: Axes, place: int, predicted: Range, published: float, colour: str) -> None:
-    axis.plot([predicted.low, predicted.high], [place, place], color=colour, linewidth=4, alpha=0.6)
+def _bar(axis: Axes, place: int, row: Row, predicted: Range, published: float) -> None:
+    colour, ends = _COLOURS[row.role], [predicted.low, predicted.high]
+    axis.plot(ends, [place, place], color=colour, linewidth=4, alpha=0.3 if row.bound else 0.6)
     axis.plot(predicted.median, place, "|", color=colour, markersize=11, markeredgewidth=2)
-    axis.plot(published, place, "x", color=INK, markersize=6, markeredgewidth=1.5)
+    if row.bound:
+        axis.plot([predicted.low], [place], color=colour, **_AT_MOST)
+    axis.plot([published], [place], **(_PUBLISHED_AT_MOST if row.published_bound else _PUBLISHED))

@@ -52,6 +52,7 @@ class Row:
     citation : key of the publication, or its DOI. source : what it counts as, see
         :func:`oscsim.energy.validation.identity.sources`; empty: its device.
     bound : whether the prediction is an upper bound: a published value below it is neither covered nor not.
+    published_bound : whether the published value is one, too.
     """
 
     device: str
@@ -64,6 +65,7 @@ class Row:
     citation: str = ""
     source: str = ""
     bound: bool = False
+    published_bound: bool = False
 
     @property
     def unit(self) -> str:
@@ -104,10 +106,10 @@ class Row:
         return _over(self.predicted.high, self.predicted.low, self.unit) > UNINFORMATIVE
 
     def to_json(self) -> dict[str, Any]:
-        """Plain numbers, with unit, ratio and whether the interval covers."""
+        """Plain numbers, with unit, ratio and whether the interval covers; no role without a comparison."""
         return {
-            **asdict(self), "unit": self.unit, "ratio": self.ratio, "covered": self.covered,
-            "uninformative": self.uninformative,
+            **asdict(self), "role": self.role if self.compared else None, "unit": self.unit,
+            "ratio": self.ratio, "covered": self.covered, "uninformative": self.uninformative,
         }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ class Summary:
 
     Parameters
     ----------
-    n_used_in_fit : devices the model has seen. n_independent : compared devices it has not seen, those of one
+    n_used_in_fit, n_independent : compared devices the model has seen, and has not seen; those of one
         publication or with the same numbers as one, which is covered where all its rows are.
     n_same_paper, same_paper_covered : rows with a constant from the paper that published them.
     n_bound : independent rows below a predicted upper bound, which tell nothing.
@@ -133,11 +133,9 @@ def _direction(one: Summary) -> str:
 
 def _summary(quantity: str, rows: Sequence[Row]) -> Summary:
     role = {name: [row for row in rows if row.compared and row.role == name] for name in ROLES}
-    seen, unseen = (
-        role["calibration"],
-        _by_source(row for row in role["independent"] if row.covered is not None),
-    )
-    paper, seen_ratios = role["same paper"], _ratios(seen)
+    seen = _by_source(role["calibration"])
+    unseen = _by_source(row for row in role["independent"] if row.covered is not None)
+    paper, seen_ratios = role["same paper"], [statistics.median(_ratios(one)) for one in seen]
     errors = [abs(ratio - 1.0) for ratio in seen_ratios]
     return Summary(
         quantity,
@@ -152,11 +150,11 @@ def _summary(quantity: str, rows: Sequence[Row]) -> Summary:
         covered=_count(all(row.covered for row in one) for one in unseen),
         uninformative=_count(any(row.uninformative for row in one) for one in unseen),
         median_ratio=_median([statistics.median(_ratios(one)) for one in unseen]),
-        fit_covered=_count(row.covered for row in seen),
+        fit_covered=_count(all(row.covered for row in one) for one in seen),
         fit_ratio=_median(seen_ratios),
         fit_error_mean=sum(errors) / len(errors) if errors else None,
         fit_error_max=max(errors, default=None),
-        fit_bound=any(row.bound for row in seen),
+        fit_bound=any(row.bound for one in seen for row in one),
     )
 
 

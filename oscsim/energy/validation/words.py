@@ -46,7 +46,8 @@ def row_cells(row: Row) -> list[str]:
     if row.uninformative:
         covered += " (uninformative)"
     role = row.role if row.compared else NONE
-    return [row.label, said, number(row.published, row.unit), ratio, covered, role]
+    published = f"{'at most ' if row.published_bound else ''}{number(row.published, row.unit)}"
+    return [row.label, said, published, ratio, covered, role]
 
 
 def remarks(rows: Sequence[Row]) -> list[str]:

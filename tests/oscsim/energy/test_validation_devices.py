@@ -146,3 +146,13 @@ def test_every_shipped_column_is_read():
 )
 def test_family_only_where_there_is_no_doubt(name, note, family):
     assert inferred(name, note)[0] == family
+
+
+@pytest.mark.parametrize("sign", ["<", "<=", "≤", "<= "])
+def test_every_way_to_write_an_upper_bound(tmp_path, sign):
+    (bound,) = load_chips(table(tmp_path, HEADER, CHIP.replace("1e-7", f"{sign}1e-7")))
+    assert (bound.settle_s, bound.settle_is_bound) == (1e-7, True)
+
+
+def test_a_bound_without_a_number_names_its_sign(tmp_path):
+    assert "a number after <=" in problem(table(tmp_path, HEADER, CHIP.replace("1e-7", "<=")))

@@ -1,11 +1,14 @@
 """Comparisons as text and picture, and the page that shows them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from oscsim.energy import load_constants
-from oscsim.energy.validation.figure import png
+from oscsim.energy.validation.figure import panels, png
 from oscsim.energy.validation.page import BEGIN, END, PAGE, markdown, renewed
 from oscsim.energy.validation.replay import Validation, replay
 from oscsim.energy.validation.row import QUANTITIES, Range, Row
@@ -53,3 +56,23 @@ def test_rows_in_words():
 @pytest.mark.parametrize("rows", [(), (Row("x", "chip_power", Range(1.0, 2.0, 3.0), 2.5, "independent"),)])
 def test_picture(rows):
     assert png(Validation("x", rows, ())).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("bound", [False, True])
+def test_an_upper_bound_is_an_arrow_that_the_legend_explains(bound):
+    row = Row("x", "chip_power", Range(1.0, 2.0, 3.0), 2.5, "independent", bound=bound, published_bound=bound)
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    panels(figure, Validation("x", (row,), ()))
+    arrows = [line for line in figure.axes[0].lines if line.get_marker() == "<" and len(line.get_xdata())]
+    assert [float(line.get_xdata()[0]) for line in arrows] == ([1.0, 2.5] if bound else [])
+    said = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert ("predicted: at most" in said) == ("published: at most" in said) == bound
+    assert row_cells(row)[2] == ("at most 2.5 W" if bound else "2.5 W")
+
+
+def test_what_is_not_compared_has_no_role():
+    compared = Row("x", "chip_power", Range(1.0, 2.0, 3.0), 2.5, "independent")
+    assert compared.to_json()["role"] == "independent"
+    for other in (replace(compared, predicted=None), replace(compared, published=None)):
+        assert other.to_json()["role"] is None and row_cells(other)[-1] == "–"

@@ -216,3 +216,22 @@ def test_rows_and_summaries():
     assert one.verdict == "covers 2 of 3 independent devices, 1 of them with an uninformative interval"
     assert [empty.quantity for empty in summaries([])] == list(QUANTITIES)
     assert all(empty.verdict.startswith(NOT_VALIDATED) for empty in summaries([]))
+
+
+def test_energy_published_as_power_times_a_bound_is_one():
+    (moy,) = [
+        row for row in replay_all(BOOK).rows if row.quantity == "chip_energy_per_solution" and row.bound
+    ]
+    assert moy.published_bound and not made_up(1.0, 2.0, 4.0, 4.0).published_bound
+
+
+def test_one_chip_that_was_seen_counts_once():
+    rows = [
+        replace(made_up(1.0, 2.0, 4.0, published, role="calibration"), source=source)
+        for published, source in ((1.0, "a"), (4.0, "a"), (8.0, "b"))
+    ]
+    one = {found.quantity: found for found in summaries(rows)}["chip_power"]
+    assert (one.n_used_in_fit, one.fit_covered) == (2, 1)
+    assert one.fit_ratio == relative((1.25 + 0.25) / 2.0)  # of the medians 1.25 and 0.25
+    alone = {found.quantity: found for found in summaries(rows[:2])}["chip_power"]
+    assert "for the one it has seen 1.2 times" in alone.verdict
