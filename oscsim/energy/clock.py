@@ -9,7 +9,7 @@ from oscsim.circuits.validity import LARGEST_SAFE, rounded_up
 from oscsim.energy.clock_advice import slower
 from oscsim.energy.estimate import EnergyError
 from oscsim.energy.hardware import OscillatorHardware
-from oscsim.energy.settling import cell_speed
+from oscsim.energy.pair_settling import cell_speed
 from oscsim.spec import PhaseLayerSpec
 
 _ROUNDED = 1.0 + 1e-9  # what is set to a limit may miss it by the rounding of a product

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from oscsim.counts import Counts
 from oscsim.energy.array_counts import array_counts
+from oscsim.energy.clamped_settling import clamped_settling
 from oscsim.energy.clock import check_clock, clock
 from oscsim.energy.hardware import OscillatorHardware
 from oscsim.energy.network_settling import network_settling
 from oscsim.energy.once import once
+from oscsim.energy.pair_settling import pair_settling
 from oscsim.energy.resolution import resolution
-from oscsim.energy.settling import Settling, clamped_settling, pair_settling
+from oscsim.energy.settling import Settling
 from oscsim.energy.units import quantity
 from oscsim.spec import PhaseLayerSpec
 

@@ -9,8 +9,9 @@ from relative import relative, variance_by_ode
 from oscsim import ExplicitCoupling, FixedOrder, FrequencyCoupling, PhaseLayerSpec
 from oscsim.closed_form import pair_trajectory
 from oscsim.energy import OscillatorHardware
+from oscsim.energy.clamped_settling import clamped_settling
 from oscsim.energy.network_settling import network_settling
-from oscsim.energy.settling import beat_time, clamped_settling, locked_time, pair_settling, window_time
+from oscsim.energy.pair_settling import beat_time, locked_time, pair_settling, window_time
 from oscsim.ode import trajectory
 from oscsim.pair_terms import coupling, mismatch, unmasked
 from oscsim.readout import phase_sync
