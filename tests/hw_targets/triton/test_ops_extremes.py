@@ -31,7 +31,8 @@ def test_outputs_and_gradients_are_finite_in_every_regime(layout: str, causal: b
     gain = torch.tensor([0.0, 1e-38, 1e-9, 1e-3, 1.0, 1e6]).requires_grad_()
     alpha = torch.tensor([0.0, 0.7, 1e3, 0.0, 0.0, 1e20]).requires_grad_()
     order = torch.ones(1, 6, requires_grad=True)
-    for edge in ("smooth", "clamp", "exact"):
+    # what the edge does to a gradient does not depend on the mask: the slow interpreter takes all edges once
+    for edge in ("exact",) if impl == "triton" and not causal else ("smooth", "clamp", "exact"):
         output = ssa_attention(
             omega, values, alpha=alpha, gain=gain, order_parameter=order, causal=causal, edge=edge, impl=impl
         )
