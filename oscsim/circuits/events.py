@@ -84,11 +84,11 @@ def circuit_counts(circuit: Circuit, carrier_hz: float, end: float) -> Counts:
     """
     array, design = circuit.array, circuit.design
     cycles = np.minimum(np.minimum(predicted_cycles(circuit), end), design.max_cycles)
-    cycles = np.maximum(cycles, 1.0) * _copies(array)
+    copies = _copies(array)
+    cycles = np.maximum(cycles, 1.0) * copies
     wired = _couplers(array, circuit.oscillator.reciprocal)
     couplers = wired.sum(axis=(1, 2))[array.matrix].astype(float)
     spans = (wired * _walks(array)).sum(axis=(1, 2))[array.matrix]
-    copies = _copies(array)
     events = Events(
         oscillators=float(array.size * copies.sum()),
         oscillator_cycles=float(array.size * cycles.sum()),

@@ -1,44 +1,17 @@
 """The energy of a ring's stage and cycle, fitted on fabricated 0.25 um rings [HAJIMIRI]."""
 
-import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oscsim.energy.rings import PublishedRing, load_rings
+
 Array = NDArray[np.float64]
 _FITTED_VDD_V = 2.5  # supply of the 0.25 um process; the 2 um process, of 5 V, is extrapolated to
 _FEMTO = 1e-15
-
-
-@dataclass(frozen=True)
-class PublishedRing:
-    """One fabricated ring: what it is and what it draws.
-
-    ``width_um`` is that of both transistors of a stage together.
-    """
-
-    index: int
-    stages: int
-    width_um: float
-    length_um: float
-    gate_area_um2: float
-    vdd_v: float
-    supply_a: float
-    frequency_hz: float
-
-    @property
-    def cycle_energy_j(self) -> float:
-        """``I V / f``, from the measured supply current, J."""
-        return self.supply_a * self.vdd_v / self.frequency_hz
-
-    @property
-    def stage_capacitance_f(self) -> float:
-        """``kappa C = E_cycle / (N V^2)``: only the product can be told from a supply current."""
-        return self.cycle_energy_j / (self.stages * self.vdd_v**2)
 
 
 @dataclass(frozen=True)
@@ -91,17 +64,7 @@ class RingFit:
 
 def published_rings() -> tuple[PublishedRing, ...]:
     """The rings of [HAJIMIRI], Tables I and II, with measured supply currents."""
-    text = (resources.files("oscsim.energy") / "rings.csv").read_text(encoding="utf-8")
-    rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
-    return tuple(_ring(row) for row in rows)
-
-
-def _ring(row: dict[str, str]) -> PublishedRing:
-    wn, ln, wp, lp = (float(row[name]) for name in ("wn_um", "ln_um", "wp_um", "lp_um"))
-    return PublishedRing(
-        int(row["idx"]), int(row["n_stage"]), wn + wp, ln, wn * ln + wp * lp, float(row["vdd_v"]),
-        float(row["isup_ma"]) * 1e-3, float(row["f0_hz"]),
-    )  # fmt: skip
+    return tuple(load_rings())
 
 
 Regressors = Callable[[PublishedRing], tuple[float, ...]]

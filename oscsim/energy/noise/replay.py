@@ -1,14 +1,13 @@
 """Published phase noise of fabricated rings against the formula; none of them was used to fit it."""
 
-import csv
 from dataclasses import dataclass
-from importlib import resources
 
 import numpy as np
 
 from oscsim.energy.constants import Book
 from oscsim.energy.noise.phase_noise import decibel
 from oscsim.energy.noise.ring import phase_noise
+from oscsim.energy.rings import PublishedRing, load_rings
 from oscsim.energy.units import Quantity, quantity
 from oscsim.energy.valuation import Draws, Nominal, Valuation
 
@@ -52,36 +51,34 @@ def replay_phase_noise(book: Book) -> tuple[RingReplay, ...]:
     >>> len(rows), rows[2].measured, rows[2].covered
     (7, -111.5, True)
     """
-    text = (resources.files("oscsim.energy") / "rings.csv").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
     nominal, drawn = Nominal(book), Draws(book)
-    return tuple(_replayed(row, nominal, drawn) for row in csv.DictReader(lines))
+    return tuple(_replayed(ring, nominal, drawn) for ring in load_rings())
 
 
-def _replayed(row: dict[str, str], nominal: Valuation, drawn: Valuation) -> RingReplay:
-    low, median, high = np.percentile(decibel(_noise(row, drawn)), (2.5, 50.0, 97.5))
+def _replayed(ring: PublishedRing, nominal: Valuation, drawn: Valuation) -> RingReplay:
+    low, median, high = np.percentile(decibel(_noise(ring, drawn)), (2.5, 50.0, 97.5))
     return RingReplay(
-        index=int(row["idx"]),
-        note=row["note"],
-        predicted=float(decibel(_noise(row, nominal))),
+        index=ring.index,
+        note=ring.note,
+        predicted=float(decibel(_noise(ring, nominal))),
         median=float(median),
         low=float(low),
         high=float(high),
-        measured=float(row["meas_L1MHz_dbc"]),
-        published_theory=float(row["pred_eq23_dbc"]),
+        measured=ring.measured_dbc,
+        published_theory=ring.theory_dbc,
     )
 
 
-def _noise(row: dict[str, str], v: Valuation) -> Quantity:
-    supply = quantity(float(row["vdd_v"]), "V")
-    power = supply * quantity(float(row["isup_ma"]), "mA")
+def _noise(ring: PublishedRing, v: Valuation) -> Quantity:
+    supply = quantity(ring.vdd_v, "V")
+    power = supply * quantity(ring.supply_a, "A")
     thermal = v("boltzmann") * v("room_temperature")
     return phase_noise(
         v("ring_eta"),
-        (supply / _characteristic_voltage(float(row["ln_um"]), v)).to(""),
+        (supply / _characteristic_voltage(ring.length_um, v)).to(""),
         thermal,
         power,
-        quantity(float(row["f0_hz"]), "Hz"),
+        quantity(ring.frequency_hz, "Hz"),
         quantity(_OFFSET_HZ, "Hz"),
     )
 

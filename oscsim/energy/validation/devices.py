@@ -1,11 +1,10 @@
-"""Published devices: chips of coupled oscillators, and single ring oscillators; empty cells are unknown."""
+"""Published chips of coupled oscillators; empty cells are unknown."""
 
 import os
 import re
 from dataclasses import dataclass
 from importlib import resources
 
-from oscsim.energy.ring_fit import PublishedRing
 from oscsim.energy.table_file import Record, read_table
 from oscsim.energy.validation.family import FAMILIES, Family, inferred
 
@@ -14,10 +13,6 @@ CHIP_COLUMNS = (
     "settle_s", "energy_per_solution_j", "source_note",
 )  # fmt: skip
 CHIP_OPTIONAL = ("family", "citation")
-RING_COLUMNS = (
-    "idx", "n_stage", "wn_um", "ln_um", "wp_um", "lp_um", "vdd_v", "isup_ma", "f0_hz", "meas_L1MHz_dbc",
-    "pred_eq23_dbc", "note",
-)  # fmt: skip
 _MOST_BITS = 16.0
 _AT_MOST = ("<=", "≤", "<")
 _BOUND = re.compile(r"<\s*\d[\d.e+-]*\s*(cycles?|periods?|[munp]?s)\b")  # "< 50 cycles" in a note
@@ -73,19 +68,6 @@ def load_chips(path: str | os.PathLike[str] | None = None) -> list[Chip]:
         return load_chips(shipped)
 
 
-def load_rings(path: str | os.PathLike[str] | None = None) -> list[PublishedRing]:
-    """Ring oscillators of a table, every cell checked; without a path those of this project [HAJIMIRI].
-
-    >>> ring = load_rings()[2]
-    >>> ring.index, ring.stages, f"{ring.cycle_energy_j:.3g} J"
-    (3, 19, '1.88e-11 J')
-    """
-    if path is not None:
-        return [_ring(record) for record in read_table(path, RING_COLUMNS, key="idx")]
-    with resources.as_file(resources.files("oscsim.energy") / "rings.csv") as shipped:
-        return load_rings(shipped)
-
-
 def _chip(record: Record) -> Chip:
     bits = record.number("coupling_bits")
     if bits is not None and bits > _MOST_BITS:
@@ -127,15 +109,3 @@ def _family(record: Record) -> tuple[Family | None, str]:
     if given not in FAMILIES:
         raise record.fail("family", f"one of {', '.join(FAMILIES)}, or an empty cell")
     return given, "given"  # type: ignore[return-value]
-
-
-def _ring(record: Record) -> PublishedRing:
-    index, stages = record.whole("idx"), record.whole("n_stage")
-    if index is None or stages is None or stages % 2 == 0 or stages < 3:
-        raise record.fail("n_stage", "an odd number of stages, 3 or more")
-    wn, ln, wp, lp, vdd, current, frequency = (
-        record.required(name) for name in ("wn_um", "ln_um", "wp_um", "lp_um", "vdd_v", "isup_ma", "f0_hz")
-    )
-    for name in ("meas_L1MHz_dbc", "pred_eq23_dbc"):
-        record.required(name, signed=True)
-    return PublishedRing(index, stages, wn + wp, ln, wn * ln + wp * lp, vdd, current * 1e-3, frequency)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import cache
 from urllib.parse import unquote
 
-from oscsim.energy.ring_fit import PublishedRing
-from oscsim.energy.validation.devices import Chip, load_chips, load_rings
+from oscsim.energy.rings import PublishedRing, load_rings
+from oscsim.energy.validation.devices import Chip, load_chips
 
 # Publications whose numbers a fit or a prior has seen: key, DOI, how addresses of other kinds name it.
 _SEEN = (

@@ -7,9 +7,10 @@ from typing import Any
 
 from oscsim.energy.constants import Book
 from oscsim.energy.coupler_split import Segment
+from oscsim.energy.rings import load_rings
 from oscsim.energy.validation.chips import is_equation, split
 from oscsim.energy.validation.chips import replay as replay_chip
-from oscsim.energy.validation.devices import load_chips, load_rings
+from oscsim.energy.validation.devices import load_chips
 from oscsim.energy.validation.identity import sources
 from oscsim.energy.validation.noise import phase_noises
 from oscsim.energy.validation.rings import cycle_energies

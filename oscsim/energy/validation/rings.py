@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from oscsim.energy.ring_fit import PublishedRing, RingFit, fit_rings
+from oscsim.energy.ring_fit import RingFit, fit_rings
+from oscsim.energy.rings import PublishedRing
 from oscsim.energy.validation.row import Range, Role, Row
 
 

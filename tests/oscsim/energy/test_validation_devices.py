@@ -6,7 +6,8 @@ from importlib import resources
 import pytest
 
 from oscsim.energy.ring_fit import published_rings
-from oscsim.energy.validation.devices import CHIP_COLUMNS, RING_COLUMNS, load_chips, load_rings
+from oscsim.energy.rings import RING_COLUMNS, load_rings
+from oscsim.energy.validation.devices import CHIP_COLUMNS, load_chips
 from oscsim.energy.validation.family import inferred
 from oscsim.errors import SchemaError
 

@@ -9,9 +9,10 @@ from relative import relative
 from oscsim.energy import load_constants
 from oscsim.energy.noise import replay_phase_noise
 from oscsim.energy.ring_fit import ring_fit
+from oscsim.energy.rings import load_rings
 from oscsim.energy.validation.chip_counts import counts_per_second, mean_span
 from oscsim.energy.validation.chips import predicted_power, replay, role_of
-from oscsim.energy.validation.devices import CHIP_COLUMNS, load_chips, load_rings
+from oscsim.energy.validation.devices import CHIP_COLUMNS, load_chips
 from oscsim.energy.validation.replay import replay as replay_all
 from oscsim.energy.validation.rings import cycle_energies
 from oscsim.energy.validation.row import QUANTITIES, Range, Row
