@@ -39,6 +39,11 @@ def test_shipped_chips():
 
 def test_strict_rings_are_those_that_are_fitted():
     assert tuple(load_rings()) == published_rings()
+    assert [ring.index for ring in published_rings()] == [1, 2, 3, 5, 6, 8, 10]
+    third = published_rings()[2]
+    assert (third.stages, third.width_um, third.length_um, third.vdd_v) == (19, 30.0, 0.25, 2.5)
+    assert (third.supply_a, third.frequency_hz) == (0.01, 1.33e9)
+    assert (third.measured_dbc, third.theory_dbc) == (-111.5, -111.8)
 
 
 def test_cells_and_optional_columns(tmp_path):
